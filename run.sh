@@ -1,0 +1,181 @@
+#!/usr/bin/env bash
+# Builds and runs Switchyard.
+#
+#   ./run.sh                    build, run the experiment quickstart, print its comparison
+#   ./run.sh test [--long]      everything that CI runs; --long adds the slow tests
+#   ./run.sh build              build the program only, as .bin/switchyard
+#   ./run.sh COMMAND ARGS...    build, then .bin/switchyard COMMAND ARGS...
+#
+# Needs Go. With a C compiler the program has DuckDB inside (build tag duckdb)
+# and `query` works; with Python the tests execute the notebook.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+# One instruction set, so that every machine of one architecture gets the same
+# bits: higher levels fuse a*b+c into one rounding.
+export GOAMD64=v1
+
+say() { printf '== %s\n' "$*" >&2; }
+die() { printf 'run.sh: %s\n' "$*" >&2; exit 1; }
+
+as_root_on_debian() { [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; }
+
+# The package lists are fetched once a run; a machine may never have done it.
+apt_install() {
+  say "apt-get install $*"
+  [ -n "${apt_updated:-}" ] || { apt-get update -qq >&2; apt_updated=1; }
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >&2
+}
+
+# CI must not pass by leaving something out: there, what is missing is
+# installed where it can be and is an error where it cannot.
+missing() {
+  [ -z "${CI:-}" ] || die "$1 (CI is set, so this is an error)"
+  say "$1"
+}
+
+need_go() {
+  command -v go >/dev/null || die "Go 1.26 or newer is needed: install it from https://go.dev/dl and run this again"
+}
+
+# links_cpp says whether the C compiler links against the C++ library, which
+# DuckDB's archive needs.
+links_cpp() {
+  [ "$(cd "$root" && go env CGO_ENABLED)" = 1 ] || return 1
+  local cc probe ok=1
+  cc=$(cd "$root" && go env CC)
+  command -v "${cc%% *}" >/dev/null || return 1
+  probe=$(mktemp -d)
+  echo 'int main(void) { return 0; }' >"$probe/probe.c"
+  $cc "$probe/probe.c" -o "$probe/probe" -lstdc++ 2>/dev/null && ok=0
+  rm -rf "$probe"
+  return $ok
+}
+
+# Sets tags to the build tags for this machine.
+pick_tags() {
+  tags=
+  case "$(go env GOOS)/$(go env GOARCH)" in
+    linux/amd64 | linux/arm64 | darwin/amd64 | darwin/arm64) ;;
+    *) say "DuckDB is not packaged for this platform: building without it"; return ;;
+  esac
+  if ! links_cpp && [ -n "${CI:-}" ] && as_root_on_debian; then
+    apt_install gcc g++ libc6-dev
+  fi
+  if CGO_ENABLED=1 links_cpp; then
+    export CGO_ENABLED=1
+    tags=duckdb
+  else
+    missing "no C compiler with a C++ library: building without DuckDB, so 'query' will not work"
+  fi
+}
+
+build() {
+  need_go
+  pick_tags
+  say "build .bin/switchyard${tags:+ with tag $tags}"
+  (cd "$root" && go build -tags "$tags" -o .bin/switchyard ./pipeline/switchyard)
+}
+
+quickstart() {
+  build
+  say "run the experiment quickstart into out/quickstart"
+  (cd "$root" && .bin/switchyard run quickstart --out out/quickstart)
+  cat <<'TEXT'
+
+The tables lie in out/quickstart. Ask them something:
+  ./run.sh query out/quickstart "select router, rate_rps, mean from summary where metric = 'e2e_mean_ms' order by all"
+  ./run.sh schema                        what every column means
+  ./run.sh list routers                  what else can be compared
+  duckdb -init out/quickstart/views.sql  the same tables in DuckDB's own shell
+TEXT
+}
+
+# venv makes .venv with the pinned packages of the notebooks, once. Debian
+# splits ensurepip off, so that `python3 -m venv` may be missing there.
+venv() {
+  local stamp="$root/.venv/requirements.txt" python
+  if cmp -s "$root/notebooks/requirements.txt" "$stamp"; then return 0; fi
+  python=$(command -v python3 || true)
+  if [ -z "$python" ] && [ -n "${CI:-}" ] && as_root_on_debian; then
+    apt_install python3 python3-venv && python=$(command -v python3)
+  fi
+  [ -n "$python" ] || return 1
+  say "create .venv with the packages of notebooks/requirements.txt"
+  rm -rf "$root/.venv"
+  if ! "$python" -m venv "$root/.venv" 2>/dev/null; then
+    rm -rf "$root/.venv"
+    if as_root_on_debian && [ "$python" = /usr/bin/python3 ]; then
+      apt_install python3-venv
+      "$python" -m venv "$root/.venv" || return 1
+    elif "$python" -m virtualenv --version >/dev/null 2>&1; then
+      "$python" -m virtualenv -q "$root/.venv" || return 1
+    else
+      say "python3 has no venv module; on Debian: apt-get install python3-venv"
+      return 1
+    fi
+  fi
+  "$root/.venv/bin/python" -m pip install -q --disable-pip-version-check -r "$root/notebooks/requirements.txt" >&2 || return 1
+  cp "$root/notebooks/requirements.txt" "$stamp"
+}
+
+step() {
+  say "$* ($((SECONDS - started)) s so far)"
+}
+
+test_go() {
+  step "gofmt"
+  local unformatted
+  unformatted=$(gofmt -l pipeline stages sim)
+  [ -z "$unformatted" ] || die "not gofmt-ed: $unformatted"
+  step "go vet"
+  go vet -tags "$tags" ./...
+  step "go test"
+  go test -tags "$tags" -timeout 30m "$@" ./...
+}
+
+# test_readers runs what people read the tables with: the notebook and the
+# file of queries, both on a fresh quickstart.
+test_readers() {
+  step "run quickstart"
+  .bin/switchyard run quickstart --out out/quickstart
+  if [ -n "$tags" ]; then
+    step "notebooks/queries.sql with switchyard query"
+    .bin/switchyard query out/quickstart "$(cat notebooks/queries.sql)" >/dev/null
+  fi
+  if venv; then
+    step "notebooks/quickstart.ipynb"
+    local work
+    work=$(mktemp -d)
+    STUDY="$root/out/quickstart" .venv/bin/python -m nbconvert --to notebook --execute \
+      --output-dir "$work" --log-level WARN notebooks/quickstart.ipynb
+    rm -rf "$work"
+    step "notebooks/queries.sql with DuckDB in Python"
+    (cd notebooks && ../.venv/bin/python lab.py ../out/quickstart queries.sql)
+  else
+    missing "no usable Python 3: the notebook was not executed"
+  fi
+}
+
+run_tests() {
+  local started=$SECONDS
+  while [ $# -gt 0 ]; do
+    case "$1" in
+      --long) export SWITCHYARD_LONG=1 ;;
+      *) die "unknown argument to test: $1 (the only one is --long)" ;;
+    esac
+    shift
+  done
+  cd "$root"
+  build
+  test_go
+  test_readers
+  step "all passed"
+}
+
+case "${1-}" in
+  "") quickstart ;;
+  test) shift; run_tests "$@" ;;
+  build) build ;;
+  *) build; exec "$root/.bin/switchyard" "$@" ;;
+esac
