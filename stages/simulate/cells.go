@@ -1,0 +1,114 @@
+package simulate
+
+// Cell is a row of table `cells`: one run, that is one workload, cluster,
+// router and replication. Latencies are over the requests that arrived in the
+// window and finished, drained to the end; rates and state are over the
+// window. Quantiles are of type 7, as DuckDB's quantile_cont. NULL means that
+// there was nothing to measure. The tag better says of a metric which
+// direction is good: lower, higher, or none; columns without it are no metrics.
+type Cell struct {
+	Cell          int32  `parquet:"cell,delta" doc:"position of the cell in the grid, replication fastest; sort order"`
+	CellKey       string `parquet:"cell_key" doc:"sha256 over seed, replication, workload, cluster, router and stage versions, without names and defaults"`
+	Config        int32  `parquet:"config,delta" doc:"position of the configuration (the cell without its replication) in the grid"`
+	Seed          int64  `parquet:"seed,delta" doc:"the experiment's seed"`
+	Replication   int32  `parquet:"replication,delta" doc:"replication index; with the seed it names the random streams"`
+	Workload      string `parquet:"workload,dict" doc:"name of the workload variant"`
+	Cluster       string `parquet:"cluster,dict" doc:"name of the cluster variant"`
+	Router        string `parquet:"router,dict" doc:"name of the router variant"`
+	WorkloadPoint string `parquet:"workload_point,dict" doc:"workload variant with its swept values"`
+	ClusterPoint  string `parquet:"cluster_point,dict" doc:"cluster variant with its swept values"`
+	RouterPoint   string `parquet:"router_point,dict" doc:"router variant with its swept values"`
+
+	Policy         string            `parquet:"policy,dict" doc:"routing policy of the router variant"`
+	Model          string            `parquet:"model,dict" doc:"model that every replica serves"`
+	GPU            string            `parquet:"gpu,dict" doc:"GPU of every replica"`
+	TensorParallel int32             `parquet:"tensor_parallel,delta" doc:"GPUs a replica"`
+	Replicas       int32             `parquet:"replicas,delta" symbol:"N" doc:"replicas in the cluster"`
+	RateRps        *float64          `parquet:"rate_rps" unit:"1/s" symbol:"λ" doc:"offered mean arrival rate over all replicas; NULL for traces and closed loops"`
+	Factors        map[string]string `parquet:"factors" doc:"every swept value of the experiment file, by factor name"`
+
+	WarmUp        float64 `parquet:"warm_up" unit:"share" doc:"share of arrivals before the window, by arrival index"`
+	SLOTTFTMs     float64 `parquet:"slo_ttft_ms" unit:"ms" doc:"bound on TTFT of the service level objective; 0 = none"`
+	SLOTPOTMs     float64 `parquet:"slo_tpot_ms" unit:"ms" doc:"bound on TPOT of the service level objective; 0 = none"`
+	SLOE2EMs      float64 `parquet:"slo_e2e_ms" unit:"ms" doc:"bound on E2E latency of the service level objective; 0 = none"`
+	RequestsShare float64 `parquet:"requests_share" unit:"share" doc:"share of the cell's requests kept in table requests: 1 = all, 0 = none, else a sample by hash of the request index"`
+	KVCapacity    int64   `parquet:"kv_capacity_tokens,delta" unit:"token" symbol:"C" doc:"KV cache of one replica"`
+
+	Status   string   `parquet:"status,dict" doc:"ok, or rejected or failed where some request of the cell was"`
+	Warnings []string `parquet:"warnings" doc:"statistical doubts about this row"`
+
+	Requests      int64  `parquet:"requests,delta" symbol:"n" doc:"requests that arrived over the whole run"`
+	Finished      int64  `parquet:"finished,delta" doc:"requests that finished, over the whole run"`
+	Rejected      int64  `parquet:"rejected,delta" doc:"requests that were rejected, over the whole run"`
+	Failed        int64  `parquet:"failed,delta" doc:"requests that failed, over the whole run"`
+	WindowStartUs *int64 `parquet:"window_start_us,delta" unit:"us" symbol:"t0" doc:"arrival of the first request after the warm-up cut"`
+	WindowEndUs   *int64 `parquet:"window_end_us,delta" unit:"us" symbol:"t1" doc:"last arrival; the window's length is T = t1 - t0"`
+	InWindow      int64  `parquet:"requests_in_window,delta" doc:"requests that arrived in the window, its opening one included"`
+	Measured      int64  `parquet:"requests_measured,delta" symbol:"m" doc:"requests that arrived in the window and finished: those behind the latencies"`
+
+	Arrived         int64    `parquet:"arrived,delta" symbol:"A" doc:"arrivals in (t0, t1]"`
+	Completed       int64    `parquet:"completed,delta" symbol:"D" doc:"requests that finished in (t0, t1], whenever they arrived"`
+	ArrivalRps      *float64 `parquet:"arrival_rps" unit:"1/s" better:"none" doc:"realised arrival rate, A / T"`
+	ThroughputRps   *float64 `parquet:"throughput_rps" unit:"1/s" better:"higher" symbol:"X" doc:"D / T"`
+	CompletionRatio *float64 `parquet:"completion_ratio" unit:"ratio" better:"higher" doc:"D / A; a configuration below 0.98 over its replications is saturated"`
+	BacklogSlope    *float64 `parquet:"backlog_slope_rps" unit:"1/s" better:"lower" doc:"least-squares slope of the requests in the system over the second half of the window, from 64 instants"`
+	BacklogSlopeSE  *float64 `parquet:"backlog_slope_se_rps" unit:"1/s" better:"none" doc:"its standard error within the run from the residuals, blind to their correlation: too small near saturation"`
+	Saturated       bool     `parquet:"saturated" doc:"indicator of this cell alone: completion ratio below 0.98, or backlog slope less 1.96 standard errors above 1 % of the arrival rate; aggregate judges the configuration"`
+	SystemMean      *float64 `parquet:"system_mean_requests" unit:"request" better:"lower" symbol:"L" doc:"time average over the window of the requests in the system, arrival to finish"`
+	QueueMean       *float64 `parquet:"queue_mean_requests" unit:"request" better:"lower" symbol:"Lq" doc:"time average over the window of the requests that arrived and have not started"`
+	OutputTokensPS  *float64 `parquet:"output_tokens_per_s" unit:"token/s" better:"higher" doc:"output tokens of the requests that finished in (t0, t1] / T"`
+	PromptTokensPS  *float64 `parquet:"prompt_tokens_per_s" unit:"token/s" better:"higher" doc:"prompt tokens of the requests that finished in (t0, t1] / T, cached ones included"`
+	SLOAttainment   *float64 `parquet:"slo_attainment" unit:"share" better:"higher" doc:"share of the requests that arrived in the window which finished within every bound of the objective; a bound on TPOT holds trivially at one output token"`
+	GoodputRps      *float64 `parquet:"goodput_rps" unit:"1/s" better:"higher" symbol:"G" doc:"requests within the objective a second: slo_attainment × arrival_rps"`
+
+	TTFTMeanUs *float64 `parquet:"ttft_mean_us" unit:"us" better:"lower" symbol:"TTFT" doc:"mean time to first token: first_token_us - arrival_us"`
+	TTFTP50Us  *float64 `parquet:"ttft_p50_us" unit:"us" better:"lower" doc:"median time to first token"`
+	TTFTP90Us  *float64 `parquet:"ttft_p90_us" unit:"us" better:"lower" doc:"0.90 quantile of the time to first token"`
+	TTFTP95Us  *float64 `parquet:"ttft_p95_us" unit:"us" better:"lower" doc:"0.95 quantile of the time to first token"`
+	TTFTP99Us  *float64 `parquet:"ttft_p99_us" unit:"us" better:"lower" doc:"0.99 quantile of the time to first token"`
+
+	TPOTMeanUs *float64 `parquet:"tpot_mean_us" unit:"us" better:"lower" symbol:"TPOT" doc:"mean time per output token, (E2E - TTFT) / (output - 1), over requests of more than one output token"`
+	TPOTP50Us  *float64 `parquet:"tpot_p50_us" unit:"us" better:"lower" doc:"median time per output token"`
+	TPOTP90Us  *float64 `parquet:"tpot_p90_us" unit:"us" better:"lower" doc:"0.90 quantile of the time per output token"`
+	TPOTP95Us  *float64 `parquet:"tpot_p95_us" unit:"us" better:"lower" doc:"0.95 quantile of the time per output token"`
+	TPOTP99Us  *float64 `parquet:"tpot_p99_us" unit:"us" better:"lower" doc:"0.99 quantile of the time per output token"`
+	TPOTPreble *float64 `parquet:"tpot_preble_mean_us" unit:"us" better:"lower" doc:"mean of (E2E - TTFT) / output over all measured requests: the TPOT of Preble's scripts"`
+
+	E2EMeanUs *float64 `parquet:"e2e_mean_us" unit:"us" better:"lower" symbol:"E2E" doc:"mean end-to-end latency: finished_us - arrival_us"`
+	E2EP50Us  *float64 `parquet:"e2e_p50_us" unit:"us" better:"lower" doc:"median end-to-end latency"`
+	E2EP90Us  *float64 `parquet:"e2e_p90_us" unit:"us" better:"lower" doc:"0.90 quantile of the end-to-end latency"`
+	E2EP95Us  *float64 `parquet:"e2e_p95_us" unit:"us" better:"lower" doc:"0.95 quantile of the end-to-end latency"`
+	E2EP99Us  *float64 `parquet:"e2e_p99_us" unit:"us" better:"lower" doc:"0.99 quantile of the end-to-end latency"`
+
+	QueueMeanUs *float64 `parquet:"queue_mean_us" unit:"us" better:"lower" symbol:"Wq" doc:"mean queueing time: started_us - arrival_us, up to the first admission"`
+	QueueP50Us  *float64 `parquet:"queue_p50_us" unit:"us" better:"lower" doc:"median queueing time"`
+	QueueP90Us  *float64 `parquet:"queue_p90_us" unit:"us" better:"lower" doc:"0.90 quantile of the queueing time"`
+	QueueP95Us  *float64 `parquet:"queue_p95_us" unit:"us" better:"lower" doc:"0.95 quantile of the queueing time"`
+	QueueP99Us  *float64 `parquet:"queue_p99_us" unit:"us" better:"lower" doc:"0.99 quantile of the queueing time"`
+
+	PromptTokens     int64    `parquet:"prompt_tokens,delta" unit:"token" symbol:"P" doc:"prompt tokens of the requests that arrived in the window and started"`
+	CachedTokens     int64    `parquet:"cached_tokens,delta" unit:"token" symbol:"H" doc:"of P, those cached at the first admission"`
+	CeilingTokens    int64    `parquet:"ceiling_tokens,delta" unit:"token" symbol:"H*" doc:"of P, those of the longest prefix that an earlier request of the workload has too"`
+	UnlimitedTokens  int64    `parquet:"unlimited_tokens,delta" unit:"token" symbol:"Hu" doc:"of P, those that the same decisions would have hit had no replica ever evicted"`
+	DispatchedTokens int64    `parquet:"dispatched_tokens,delta" unit:"token" symbol:"Hd" doc:"of P, those that would have hit in addition had every prefix counted from its dispatch on"`
+	BestTokens       int64    `parquet:"best_cached_tokens,delta" unit:"token" symbol:"Hb" doc:"of P, those cached at the decision on the replica that had most of the prompt"`
+	HitRate          *float64 `parquet:"prefix_hit_rate" unit:"share" better:"higher" doc:"H / P"`
+	HitCeiling       *float64 `parquet:"hit_ceiling" unit:"share" better:"none" doc:"H* / P: one unlimited cache without delay"`
+	BestHitRate      *float64 `parquet:"best_hit_rate" unit:"share" better:"none" doc:"Hb / P: what always taking the replica with most of the prompt cached would have hit at these decisions"`
+	LostToRouting    *float64 `parquet:"lost_to_routing" unit:"share" better:"lower" doc:"(H* - Hu) / P: hits that these decisions miss with unlimited caches"`
+	LostInFlight     *float64 `parquet:"lost_in_flight" unit:"share" better:"lower" doc:"(Hd - Hu) / P, a part of lost_to_routing: the prefix was on its way to that replica and not computed yet"`
+	LostToEviction   *float64 `parquet:"lost_to_eviction" unit:"share" better:"lower" doc:"(Hu - H) / P: hits that unlimited caches would have had under the same decisions"`
+	Duplication      *float64 `parquet:"duplication" unit:"ratio" better:"lower" doc:"cached tokens summed over replicas / distinct cached tokens, mean over samples every 16 arrivals after the first quarter of the run"`
+	LoadImbalance    *float64 `parquet:"load_imbalance" unit:"ratio" better:"lower" doc:"tokens computed (prompt - cached + output) by the busiest replica / the mean over replicas, for requests that arrived in the window and started"`
+	MaxRequestShare  *float64 `parquet:"max_request_share" unit:"share" better:"none" doc:"largest share of the requests that arrived in the window on one replica"`
+
+	Utilisation   *float64 `parquet:"utilisation" unit:"share" better:"none" symbol:"ρ" doc:"share of the window in which a replica runs a step, mean over replicas"`
+	KVMean        *float64 `parquet:"kv_mean" unit:"share" better:"none" doc:"used KV cache / C, cached prefixes included, time average over the window and mean over replicas"`
+	KVPeak        *float64 `parquet:"kv_peak" unit:"share" better:"none" doc:"most KV cache ever used by a replica / C, over the whole run"`
+	EvictedTokens int64    `parquet:"evicted_tokens,delta" unit:"token" better:"none" doc:"cached tokens evicted over the whole run, all replicas"`
+	Preemptions   int64    `parquet:"preemptions,delta" better:"lower" doc:"times that a request which arrived in the window was preempted"`
+	Steps         int64    `parquet:"steps,delta" better:"none" doc:"engine steps over the whole run, all replicas"`
+}
+
+// Place makes the row the cell at that position of the grid.
+func (c *Cell) Place(index int32) { c.Cell = index }

@@ -1,0 +1,28 @@
+package simulate
+
+// Request is a row of table `requests`: what happened to one request of one
+// cell.
+type Request struct {
+	Cell             int32  `parquet:"cell,dict" doc:"cell that the request belongs to"`
+	Request          int32  `parquet:"request,delta" doc:"index of the request in its workload"`
+	Replica          *int32 `parquet:"replica,dict" doc:"replica that served it; NULL where it was never routed"`
+	Status           string `parquet:"status,dict" doc:"finished, rejected, failed, or unreleased: behind a request that never finished"`
+	ArrivalUs        *int64 `parquet:"arrival_us,delta" unit:"us" doc:"arrival at the router, observed in closed loops; NULL where unreleased"`
+	StartedUs        *int64 `parquet:"started_us,delta" unit:"us" doc:"first admission to a batch"`
+	FirstTokenUs     *int64 `parquet:"first_token_us,delta" unit:"us" doc:"end of the step that emitted its first token"`
+	FinishedUs       *int64 `parquet:"finished_us,delta" unit:"us" doc:"end of the step that emitted its last token"`
+	TTFTUs           *int64 `parquet:"ttft_us,delta" unit:"us" symbol:"TTFT" doc:"first_token_us - arrival_us"`
+	E2EUs            *int64 `parquet:"e2e_us,delta" unit:"us" symbol:"E2E" doc:"finished_us - arrival_us"`
+	PromptTokens     int32  `parquet:"prompt_tokens,delta" unit:"token" doc:"tokens of the prompt"`
+	OutputTokens     int32  `parquet:"output_tokens,delta" unit:"token" doc:"tokens of the output"`
+	CachedTokens     int32  `parquet:"cached_tokens,delta" unit:"token" doc:"prompt tokens cached at the first admission; 0 where it never started"`
+	BestCachedTokens int32  `parquet:"best_cached_tokens,delta" unit:"token" doc:"prompt tokens cached at the decision on the replica that had most"`
+	CeilingTokens    int32  `parquet:"ceiling_tokens,delta" unit:"token" doc:"longest prefix that an earlier request of the workload has too"`
+	UnlimitedTokens  int32  `parquet:"unlimited_tokens,delta" unit:"token" doc:"prompt tokens it would have hit had its replica never evicted"`
+	DispatchedTokens int32  `parquet:"dispatched_tokens,delta" unit:"token" doc:"prompt tokens it would have hit in addition had every prefix counted from its dispatch on"`
+	Preemptions      int32  `parquet:"preemptions,delta" doc:"times that it was preempted"`
+	InWindow         bool   `parquet:"in_window" doc:"whether it arrived in the window"`
+}
+
+// Place moves the row to the cell at that position of the grid.
+func (r *Request) Place(index int32) { r.Cell = index }
