@@ -71,3 +71,12 @@ func (s *Stream) Normal() float64 {
 	r := math.Sqrt(-2 * math.Log(1-s.Float64()))
 	return r * math.Cos(2*math.Pi*s.Float64())
 }
+
+// Mix returns a hash of x: the finaliser of SplitMix64 (Steele, Lea and Flood,
+// 2014, Fast Splittable Pseudorandom Number Generators).
+func Mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}

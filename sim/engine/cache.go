@@ -1,0 +1,303 @@
+package engine
+
+import "switchyard/sim/workload"
+
+const none = workload.None
+
+// Cache holds the prefix caches of all replicas of a cluster over one prefix
+// forest, as matrices [node][replica]: a router that asks every replica for
+// one prefix reads consecutive memory.
+type Cache struct {
+	forest   *workload.Forest
+	replicas int
+	evict    string
+
+	believed []Believed // what is cached, and what is on its way
+	pins     []int32    // running requests whose path has the node
+	links    []link     // LRU list of unpinned cached nodes
+	ever     []uint8    // everReady, everSent
+	holders  []int32    // by node: replicas with cached tokens
+	known    []int32    // by node: replicas with cached tokens or requests on their way
+	most     []int32    // by node: most tokens cached on a replica
+
+	head, tail []int32 // by replica: oldest and newest unpinned node
+	cached     []int64 // by replica: cached tokens
+	loose      []int64 // by replica: cached tokens that are not pinned
+	evicted    []int64 // by replica: tokens evicted so far
+	version    []int64 // by replica: changes of the cached set
+	distinct   int64   // tokens cached on at least one replica
+}
+
+// Believed is what a router with perfect local knowledge knows of a node on a replica.
+type Believed struct {
+	Cached int32 // tokens of the node in the cache
+	Sent   int32 // unfinished requests sent there whose path has the node
+}
+
+type link struct{ prev, next int32 }
+
+const (
+	everReady = 1 << iota // the node was cached once
+	everSent              // a request with the node was once sent here
+)
+
+// Reset empties the cache and lays it out for a forest and a number of replicas.
+func (c *Cache) Reset(f *workload.Forest, replicas int, evict string) {
+	c.forest, c.replicas, c.evict, c.distinct = f, replicas, evict, 0
+	cells := f.Nodes() * replicas
+	c.believed = cleared(c.believed, cells)
+	c.pins = cleared(c.pins, cells)
+	c.links = cleared(c.links, cells)
+	c.ever = cleared(c.ever, cells)
+	c.holders = cleared(c.holders, f.Nodes())
+	c.known = cleared(c.known, f.Nodes())
+	c.most = cleared(c.most, f.Nodes())
+	c.head = cleared(c.head, replicas)
+	c.tail = cleared(c.tail, replicas)
+	for r := range replicas {
+		c.head[r], c.tail[r] = none, none
+	}
+	c.cached = cleared(c.cached, replicas)
+	c.loose = cleared(c.loose, replicas)
+	c.evicted = cleared(c.evicted, replicas)
+	c.version = cleared(c.version, replicas)
+}
+
+// cleared returns s with n zero elements, in its old memory where that suffices.
+func cleared[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	s = s[:n]
+	clear(s)
+	return s
+}
+
+// Match returns the tokens of the longest prefix of the path to leaf that
+// replica r has cached.
+func (c *Cache) Match(r int, leaf int32) int32 {
+	f := c.forest
+	for n := leaf; n != none; n = f.Parent[n] {
+		if have := c.believed[int(n)*c.replicas+r].Cached; have > 0 {
+			return f.End[n] - f.Tokens[n] + have
+		}
+	}
+	return 0
+}
+
+// Best returns the tokens of the longest prefix of the path to leaf that any
+// replica has cached.
+func (c *Cache) Best(leaf int32) int32 {
+	f := c.forest
+	for n := leaf; n != none; n = f.Parent[n] {
+		if c.most[n] > 0 {
+			return f.End[n] - f.Tokens[n] + c.most[n]
+		}
+	}
+	return 0
+}
+
+// Known returns the deepest node of the path to leaf that some replica has
+// cached or on its way, with one entry a replica; none and nil without.
+func (c *Cache) Known(leaf int32) (int32, []Believed) {
+	for n := leaf; n != none; n = c.forest.Parent[n] {
+		if c.known[n] > 0 {
+			at := int(n) * c.replicas
+			return n, c.believed[at : at+c.replicas]
+		}
+	}
+	return none, nil
+}
+
+// Send notes that a request with this path goes to replica r, and returns the
+// tokens of its prefix that were ever sent there before. With track the path
+// counts as on its way until Forget.
+func (c *Cache) Send(r int, leaf int32, track bool) (before int32) {
+	f := c.forest
+	for n := leaf; n != none; n = f.Parent[n] {
+		at := int(n)*c.replicas + r
+		if c.ever[at]&everSent != 0 {
+			before = f.End[n]
+			break
+		}
+		c.ever[at] |= everSent
+	}
+	if !track {
+		return before
+	}
+	for n := leaf; n != none; n = f.Parent[n] {
+		b := &c.believed[int(n)*c.replicas+r]
+		if b.Sent == 0 && b.Cached == 0 {
+			c.known[n]++
+		}
+		b.Sent++
+	}
+	return before
+}
+
+// Forget undoes a tracked Send when the request has left.
+func (c *Cache) Forget(r int, leaf int32) {
+	for n := leaf; n != none; n = c.forest.Parent[n] {
+		b := &c.believed[int(n)*c.replicas+r]
+		b.Sent--
+		if b.Sent == 0 && b.Cached == 0 {
+			c.known[n]--
+		}
+	}
+}
+
+// unlimited returns the tokens of the path to leaf that replica r has ever had cached.
+func (c *Cache) unlimited(r int, leaf int32) int32 {
+	for n := leaf; n != none; n = c.forest.Parent[n] {
+		if c.ever[int(n)*c.replicas+r]&everReady != 0 {
+			return c.forest.End[n]
+		}
+	}
+	return 0
+}
+
+// looseOn returns the unpinned cached tokens on the path to leaf.
+func (c *Cache) looseOn(r int, leaf int32) (tokens int64) {
+	for n := leaf; n != none; n = c.forest.Parent[n] {
+		at := int(n)*c.replicas + r
+		if c.pins[at] > 0 {
+			break // so are its ancestors
+		}
+		tokens += int64(c.believed[at].Cached)
+	}
+	return tokens
+}
+
+// pin keeps the path to leaf from eviction.
+func (c *Cache) pin(r int, leaf int32) {
+	for n := leaf; n != none; n = c.forest.Parent[n] {
+		at := int(n)*c.replicas + r
+		if c.pins[at]++; c.pins[at] == 1 && c.believed[at].Cached > 0 {
+			c.unlink(r, n)
+			c.loose[r] -= int64(c.believed[at].Cached)
+		}
+	}
+}
+
+// unpin releases the path to leaf; nodes that nobody pins any more become the
+// newest of the LRU list, the leaf before its ancestors.
+func (c *Cache) unpin(r int, leaf int32) {
+	for n := leaf; n != none; n = c.forest.Parent[n] {
+		at := int(n)*c.replicas + r
+		if c.pins[at]--; c.pins[at] == 0 && c.believed[at].Cached > 0 {
+			c.push(r, n)
+			c.loose[r] += int64(c.believed[at].Cached)
+		}
+	}
+}
+
+// insert caches the whole path to leaf, which is pinned, and returns the
+// tokens that were not cached before.
+func (c *Cache) insert(r int, leaf int32) (added int64) {
+	f := c.forest
+	for n := leaf; n != none; n = f.Parent[n] {
+		at := int(n)*c.replicas + r
+		b := &c.believed[at]
+		if b.Cached == f.Tokens[n] {
+			break
+		}
+		if b.Cached == 0 {
+			c.holders[n]++
+			if b.Sent == 0 {
+				c.known[n]++
+			}
+		}
+		added += int64(f.Tokens[n] - b.Cached)
+		b.Cached = f.Tokens[n]
+		c.distinct += int64(f.Tokens[n] - c.most[n])
+		c.most[n] = f.Tokens[n]
+	}
+	for n := leaf; n != none && c.ever[int(n)*c.replicas+r]&everReady == 0; n = f.Parent[n] {
+		c.ever[int(n)*c.replicas+r] |= everReady
+	}
+	if added > 0 {
+		c.cached[r] += added
+		c.version[r]++
+	}
+	return added
+}
+
+// free evicts until need tokens are freed; the caller knows that so many are loose.
+func (c *Cache) free(r int, need int64) {
+	if need <= 0 {
+		return
+	}
+	c.version[r]++
+	for need > 0 {
+		n := c.head[r]
+		b := &c.believed[int(n)*c.replicas+r]
+		gone := b.Cached
+		if c.evict == "token" && int64(gone) > need {
+			gone = int32(need)
+		}
+		b.Cached -= gone
+		if b.Cached == 0 {
+			c.unlink(r, n)
+			c.holders[n]--
+			if b.Sent == 0 {
+				c.known[n]--
+			}
+		}
+		c.lower(n, b.Cached+gone)
+		need -= int64(gone)
+		c.cached[r] -= int64(gone)
+		c.loose[r] -= int64(gone)
+		c.evicted[r] += int64(gone)
+	}
+}
+
+// lower keeps most[n] and distinct after a replica has lost tokens of a node
+// of which it had had the given number.
+func (c *Cache) lower(n, had int32) {
+	if had < c.most[n] {
+		return
+	}
+	most := int32(0)
+	if c.holders[n] > 0 {
+		at := int(n) * c.replicas
+		for _, b := range c.believed[at : at+c.replicas] {
+			most = max(most, b.Cached)
+		}
+	}
+	c.distinct -= int64(c.most[n] - most)
+	c.most[n] = most
+}
+
+func (c *Cache) push(r int, n int32) {
+	l := &c.links[int(n)*c.replicas+r]
+	l.prev, l.next = c.tail[r], none
+	if c.tail[r] == none {
+		c.head[r] = n
+	} else {
+		c.links[int(c.tail[r])*c.replicas+r].next = n
+	}
+	c.tail[r] = n
+}
+
+func (c *Cache) unlink(r int, n int32) {
+	l := c.links[int(n)*c.replicas+r]
+	if l.prev == none {
+		c.head[r] = l.next
+	} else {
+		c.links[int(l.prev)*c.replicas+r].next = l.next
+	}
+	if l.next == none {
+		c.tail[r] = l.prev
+	} else {
+		c.links[int(l.next)*c.replicas+r].prev = l.prev
+	}
+}
+
+// Totals returns the cached tokens summed over replicas, and those cached on
+// at least one of them.
+func (c *Cache) Totals() (all, distinct int64) {
+	for _, n := range c.cached {
+		all += n
+	}
+	return all, c.distinct
+}

@@ -1,0 +1,72 @@
+package router
+
+import "switchyard/sim/rng"
+
+var leastRequestsPolicy = Policy{
+	Name:     "least-requests",
+	Summary:  "the replica with the fewest outstanding requests (join the shortest queue)",
+	Needs:    "its own dispatches in flight",
+	TieBreak: "random",
+	Source:   "textbook",
+	New:      func() Params { return new(LeastRequests) },
+}
+
+var leastTokensPolicy = Policy{
+	Name:     "least-tokens",
+	Summary:  "the replica with the fewest outstanding prompt and output tokens",
+	Needs:    "its own dispatches in flight, and the output length of each",
+	TieBreak: "random",
+	Source:   "textbook; output lengths as an oracle knows them",
+	New:      func() Params { return new(LeastTokens) },
+}
+
+// LeastRequests takes the replica with the fewest outstanding requests.
+type LeastRequests struct{}
+
+// Build implements Params.
+func (*LeastRequests) Build(e Env) Router { return leastRequests{e.Random} }
+
+type leastRequests struct{ stream *rng.Stream }
+
+func (r leastRequests) Route(_ int32, v *View) int { return argmin(v.Requests, r.stream) }
+
+// LeastTokens takes the replica with the fewest outstanding tokens.
+type LeastTokens struct{}
+
+// Build implements Params.
+func (*LeastTokens) Build(e Env) Router { return leastTokens{e.Random} }
+
+type leastTokens struct{ stream *rng.Stream }
+
+func (r leastTokens) Route(_ int32, v *View) int { return argmin(v.Tokens, r.stream) }
+
+// argmin returns the index of a smallest load, drawn uniformly where there are
+// several; it draws only then.
+func argmin[T int32 | int64](load []T, stream *rng.Stream) int {
+	best, ties := 0, 1
+	for i := 1; i < len(load); i++ {
+		switch {
+		case load[i] < load[best]:
+			best, ties = i, 1
+		case load[i] == load[best]:
+			ties++
+		}
+	}
+	if ties == 1 {
+		return best
+	}
+	return nth(stream.IntN(ties), len(load), func(i int) bool { return load[i] == load[best] })
+}
+
+// nth returns the k-th index below n, from 0, that is one of the ties.
+func nth(k, n int, tied func(int) bool) int {
+	for i := range n {
+		if tied(i) {
+			if k == 0 {
+				return i
+			}
+			k--
+		}
+	}
+	panic("router: fewer ties than counted")
+}
