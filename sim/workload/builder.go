@@ -3,6 +3,9 @@ package workload
 import (
 	"errors"
 	"fmt"
+	"slices"
+
+	"switchyard/sim/rng"
 )
 
 // Builder interns requests into a Workload. The zero value is ready to use.
@@ -18,6 +21,15 @@ type Builder struct {
 	fanout  []int32 // children of a raw node
 	end     []bool  // whether a prompt or an output ends at a raw node
 	last    int64
+}
+
+// Grow makes room for that many requests.
+func (b *Builder) Grow(requests int) {
+	w := &b.w
+	w.ArrivalUs = slices.Grow(w.ArrivalUs, requests)
+	w.Prompt = slices.Grow(w.Prompt, requests)
+	w.Output = slices.Grow(w.Output, requests)
+	w.Leaf = slices.Grow(w.Leaf, requests)
 }
 
 type segmentKey struct {
@@ -113,18 +125,10 @@ func (b *Builder) intern(parent int32, id int64, tokens int32) (int32, error) {
 	}
 	b.parent = append(b.parent, parent)
 	b.tokens = append(b.tokens, tokens)
-	b.hash = append(b.hash, mix(h^mix(uint64(id))))
+	b.hash = append(b.hash, rng.Mix(h^rng.Mix(uint64(id))))
 	b.fanout = append(b.fanout, 0)
 	b.end = append(b.end, false)
 	return n, nil
-}
-
-// mix is the finaliser of SplitMix64 (Steele, Lea and Flood, 2014).
-func mix(x uint64) uint64 {
-	x += 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
 }
 
 // Build joins chains, and completes the workload. The builder is spent.
