@@ -90,13 +90,12 @@ type Report struct {
 	Compaction  time.Duration // the part of Elapsed that compaction took
 	Workers     int
 	Weight      float64          // summed over Done
-	Working     time.Duration    // wall time of the tasks, opening and compaction excluded
+	Busy        time.Duration    // summed over the workers: opening inputs, running tasks, committing
 	Units       int64            // summed over Sink.Count
 	Unit        string           // Options.Unit
 	Rows        map[string]int64 // rows of each finished table; nil without compaction
 	Failures    []Failure        // in order of index
-	Corrupt     []string         // files that were found corrupt and moved aside
-	Warnings    []string         // doubts that do not spoil the results
+	Corrupt     []string         // files that could not be used and were moved aside, with the reason
 }
 
 // Errors that Execute's errors wrap.
