@@ -3,6 +3,8 @@ package table
 import (
 	"fmt"
 	"reflect"
+
+	"github.com/parquet-go/parquet-go"
 )
 
 // Table is a typed table: rows of T in Parquet files under one folder of an
@@ -15,6 +17,7 @@ type Table[T any] struct {
 	Version int    // 1 unless set before first use; bump it when a column changes its meaning or type
 
 	columns []Column
+	layout  *parquet.Schema
 	maps    bool // some column is a MAP
 }
 
@@ -34,7 +37,7 @@ func New[T any](name, doc string) *Table[T] {
 	if err != nil {
 		panic(fmt.Sprintf("table: %s: %v", name, err))
 	}
-	t := &Table[T]{Name: name, Doc: doc, Version: 1, columns: columns}
+	t := &Table[T]{Name: name, Doc: doc, Version: 1, columns: columns, layout: parquet.SchemaOf(*new(T))}
 	seen := map[string]bool{}
 	for _, c := range columns {
 		if seen[c.Name] {
@@ -78,6 +81,8 @@ type Definition interface {
 	NewPart(dir string, worker, seq int, p Provenance) *PartWriter
 	// Compact merges the finished table and all parts; see Table.Compact.
 	Compact(dir string, place map[string]int32, p Provenance) (Compaction, error)
+
+	openAll(d disk, dir string, deep bool) (*inputs, error)
 }
 
 // Provenance is what every footer says about where rows come from. There is no
@@ -93,6 +98,7 @@ const (
 	keySchema     = "schema"
 	keyTool       = "tool"
 	keyTasks      = "tasks"
+	keyTasksSum   = "tasks_crc32"
 )
 
 func (p Provenance) tool() string {

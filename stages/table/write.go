@@ -1,0 +1,228 @@
+package table
+
+import (
+	"cmp"
+	"io"
+	"slices"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+const (
+	// rowGroupRows is DuckDB's unit of parallelism and of zone maps.
+	rowGroupRows = 122_880
+	// batchRows is the number of rows of one call to the encoder. The bytes of
+	// a file depend on where calls end, so finished tables are always cut here.
+	batchRows = 8_192
+	// fileBytes is the size at which a finished table goes on in another file.
+	fileBytes = 256 << 20
+	// A finished file's pages are large: readers skip by row group. A part's
+	// are small: several workers hold one part a table each, and compaction
+	// jumps between parts.
+	filePageBytes = 1 << 20
+	partPageBytes = 64 << 10
+	// dictionaryBytes bounds the memory of a column with too many values for a
+	// dictionary; past it the column goes on in plain encoding.
+	dictionaryBytes = 1 << 20
+)
+
+// encoder writes rows of T to one Parquet file.
+type encoder[T any] struct {
+	writer *parquet.GenericWriter[T]
+	sort   *mapSorter // nil without map columns
+}
+
+func newEncoder[T any](t *Table[T], w io.Writer, pageBytes int, p Provenance) *encoder[T] {
+	e := &encoder[T]{writer: parquet.NewGenericWriter[T](w,
+		parquet.Compression(&parquet.Zstd),
+		parquet.MaxRowsPerRowGroup(rowGroupRows),
+		parquet.PageBufferSize(pageBytes),
+		parquet.DictionaryMaxBytes(dictionaryBytes),
+		parquet.CreatedBy(p.tool(), "", ""),
+		parquet.KeyValueMetadata(keyExperiment, p.Experiment),
+		parquet.KeyValueMetadata(keySchema, t.Schema().ID()),
+		parquet.KeyValueMetadata(keyTool, p.tool()),
+	)}
+	if t.maps {
+		e.sort = newMapSorter(e.writer.Schema())
+	}
+	return e
+}
+
+func (e *encoder[T]) write(rows []T) error {
+	if e.sort == nil {
+		_, err := e.writer.Write(rows)
+		return err
+	}
+	boxed := make([]parquet.Row, len(rows))
+	for i := range rows {
+		boxed[i] = e.writer.Schema().Deconstruct(nil, &rows[i])
+		e.sort.apply(boxed[i])
+	}
+	_, err := e.writer.WriteRows(boxed)
+	return err
+}
+
+// mapSorter puts the entries of map columns in order of their keys: Go, and
+// parquet-go with it, visits a map in a new order each time.
+type mapSorter struct{ keys []int } // column of each map's keys; its values follow
+
+func newMapSorter(s *parquet.Schema) *mapSorter {
+	m := new(mapSorter)
+	for i, path := range s.Columns() {
+		if n := len(path); n == 3 && path[1] == "key_value" && path[2] == "key" {
+			m.keys = append(m.keys, i)
+		}
+	}
+	return m
+}
+
+func (m *mapSorter) apply(row parquet.Row) {
+	row.Range(func(column int, keys []parquet.Value) bool {
+		if len(keys) > 1 && slices.Contains(m.keys, column) {
+			first := slices.IndexFunc(row, func(v parquet.Value) bool { return v.Column() == column })
+			sortEntries(row[first:first+len(keys)], row[first+len(keys):first+2*len(keys)])
+		}
+		return true
+	})
+}
+
+// sortEntries permutes keys and values alike and leaves the levels, which
+// belong to positions, where they were.
+func sortEntries(keys, values []parquet.Value) {
+	type entry struct{ key, value parquet.Value }
+	entries := make([]entry, len(keys))
+	for i := range entries {
+		entries[i] = entry{keys[i], values[i]}
+	}
+	slices.SortFunc(entries, func(a, b entry) int {
+		return cmp.Compare(a.key.String(), b.key.String())
+	})
+	for i, e := range entries {
+		keys[i] = e.key.Level(keys[i].RepetitionLevel(), keys[i].DefinitionLevel(), keys[i].Column())
+		values[i] = e.value.Level(values[i].RepetitionLevel(), values[i].DefinitionLevel(), values[i].Column())
+	}
+}
+
+// finishedWriter writes the files of a finished table under temporary names.
+// What it writes is a function of the rows, their division into tasks and the
+// provenance, and not of the slices in which they come.
+type finishedWriter[T any] struct {
+	table *Table[T]
+	disk  disk
+	dir   string
+	prov  Provenance
+	limit int64 // bytes at which a file ends; fileBytes outside tests
+
+	file    *tempFile
+	encoder *encoder[T]
+	pending []T // rows of the batch that is not full yet
+	group   int // rows in the open row group
+	tasks   taskList
+	names   []string // of the files begun
+	rows    int64
+}
+
+// begin starts the rows of a task: the only place where a file may end, so
+// that no task is ever half in a file.
+func (w *finishedWriter[T]) begin(t task) error {
+	if w.file != nil && w.file.size >= w.limit {
+		if err := w.end(); err != nil {
+			return err
+		}
+	}
+	if err := w.open(); err != nil {
+		return err
+	}
+	w.tasks = append(w.tasks, t)
+	return nil
+}
+
+func (w *finishedWriter[T]) open() error {
+	if w.file != nil {
+		return nil
+	}
+	name := finishedName(len(w.names))
+	file, err := w.disk.create(joinPath(w.dir, name))
+	if err != nil {
+		return err
+	}
+	w.names = append(w.names, name)
+	w.file, w.encoder = file, newEncoder(w.table, file, filePageBytes, w.prov)
+	w.pending, w.group, w.tasks = make([]T, 0, batchRows), 0, nil
+	return nil
+}
+
+func (w *finishedWriter[T]) write(rows []T) error {
+	if err := w.open(); err != nil {
+		return err
+	}
+	w.rows += int64(len(rows))
+	for len(rows) > 0 {
+		if len(w.pending) == 0 && len(rows) >= batchRows {
+			if err := w.flush(rows[:batchRows]); err != nil {
+				return err
+			}
+			rows = rows[batchRows:]
+			continue
+		}
+		n := min(batchRows-len(w.pending), len(rows))
+		w.pending = append(w.pending, rows[:n]...)
+		rows = rows[n:]
+		if len(w.pending) == batchRows {
+			if err := w.flush(w.pending); err != nil {
+				return err
+			}
+			w.pending = w.pending[:0]
+		}
+	}
+	return nil
+}
+
+func (w *finishedWriter[T]) flush(rows []T) error {
+	if err := w.encoder.write(rows); err != nil {
+		return err
+	}
+	if w.group += len(rows); w.group >= rowGroupRows {
+		w.group = 0
+		return w.encoder.writer.Flush()
+	}
+	return nil
+}
+
+// end completes the open file under its temporary name.
+func (w *finishedWriter[T]) end() error {
+	if len(w.pending) > 0 {
+		if err := w.flush(w.pending); err != nil {
+			return err
+		}
+	}
+	clear(w.pending[:cap(w.pending)])
+	if w.tasks != nil {
+		w.tasks.store(w.encoder.writer.SetKeyValueMetadata)
+	}
+	if err := w.encoder.writer.Close(); err != nil {
+		return err
+	}
+	file := w.file
+	w.file, w.encoder = nil, nil
+	return file.finish()
+}
+
+// close completes the table; a table without rows is one empty file.
+func (w *finishedWriter[T]) close() error {
+	if err := w.open(); len(w.names) == 0 || err != nil {
+		return err
+	}
+	return w.end()
+}
+
+// abort removes what was written; best effort, as OpenParts would do the same.
+func (w *finishedWriter[T]) abort() {
+	if w.file != nil {
+		w.file.abort()
+	}
+	for _, name := range w.names {
+		w.disk.remove(joinPath(w.dir, name) + tempSuffix)
+	}
+}
