@@ -84,7 +84,7 @@ quickstart() {
   cat <<'TEXT'
 
 The tables lie in out/quickstart. Ask them something:
-  ./run.sh query out/quickstart "select router, rate_rps, mean from summary where metric = 'e2e_mean_ms' order by all"
+  ./run.sh query out/quickstart "select router, rate_rps, mean / 1e6 as seconds from summary where metric = 'e2e_mean_us' order by all"
   ./run.sh schema                        what every column means
   ./run.sh list routers                  what else can be compared
   duckdb -init out/quickstart/views.sql  the same tables in DuckDB's own shell

@@ -1,0 +1,17 @@
+#compdef switchyard
+# Completion of switchyard for zsh: switchyard completion zsh > "${fpath[1]}/_switchyard"
+_switchyard() {
+    local -a lines names
+    lines=("${(@f)$("${words[1]}" complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
+    names=("${(@)lines%%$'\t'*}")
+    if [[ -n "${names[1]}" ]]; then
+        compadd -- "${names[@]}"
+    else
+        _files
+    fi
+}
+if [[ "${funcstack[1]}" == _switchyard ]]; then
+    _switchyard "$@"
+else
+    compdef _switchyard switchyard
+fi

@@ -1,0 +1,30 @@
+// Switchyard simulates request routing in LLM serving and writes tables.
+//
+// An experiment file names workloads, clusters, routers and replications; the
+// program makes every combination, simulates it, and leaves Parquet tables in
+// a folder that DuckDB reads. Three stages, each from the tables of the one
+// before:
+//
+//	generate   workloads and traces        -> workload, profile
+//	simulate   a cell: one combination     -> cells, requests, replicas
+//	aggregate  replications of a config    -> summary, comparisons
+//
+// `run` is the three in a row and prints the comparison. A run that was
+// interrupted or killed goes on where it stopped when the same command is
+// given again, and its tables are the same to the byte.
+//
+//	switchyard run quickstart
+//	switchyard run my.yaml --seeds 1..30 --workers 8 --set routers.sticky.threshold=0.5
+//	switchyard aggregate out/my --baseline cache-aware
+//	switchyard query out/my "from comparisons"
+//
+// Results go to standard output, progress and messages to standard error.
+//
+// Exit codes: 0 done; 1 any other error; 2 the experiment file is missing or
+// wrong; 3 some cells failed (the others are in the tables, the errors in
+// table failures); 130 interrupted.
+//
+// This package is the program's words and nothing else: one command a file,
+// each calling an entry point of package stages/...; which stage feeds which
+// stands in run.go.
+package main
