@@ -1,0 +1,143 @@
+package aggregate
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"switchyard/stages/simulate"
+)
+
+// Missing names the replications that a configuration lacks.
+type Missing struct {
+	Config       int32
+	Name         string // "tool rate_rps=4 / a6000x4 / sticky threshold=0.25"
+	Replications []int32
+	Wanted       int // replications that it should have
+}
+
+// String says which replications of which configuration are missing.
+func (m Missing) String() string {
+	if len(m.Replications) == m.Wanted {
+		return m.Name + ": all replications"
+	}
+	return fmt.Sprintf("%s: replications %s of %d", m.Name, ranges(m.Replications), m.Wanted)
+}
+
+// MissingError refuses an aggregate over part of the replications.
+type MissingError struct {
+	Of             []Missing // in order of the grid
+	Configurations int       // in the grid, complete ones included
+}
+
+const mostListed = 10
+
+// Error lists the configurations and says what to do.
+func (e *MissingError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d of %d configurations lack replications:", len(e.Of), e.Configurations)
+	for i, m := range e.Of {
+		if i == mostListed {
+			fmt.Fprintf(&b, "\n  and %d more", len(e.Of)-i)
+			break
+		}
+		b.WriteString("\n  " + m.String())
+	}
+	b.WriteString("\nrun the experiment again to add them (what is done is kept; table failures says why cells failed), or pass --allow-missing to go without")
+	return b.String()
+}
+
+// replications returns what the configuration lacks.
+func (e *MissingError) replications(config int32) []int32 {
+	i, found := slices.BinarySearchFunc(e.Of, config, func(m Missing, c int32) int { return int(m.Config) - int(c) })
+	if !found {
+		return nil
+	}
+	return e.Of[i].Replications
+}
+
+// wanted is a configuration of the grid with its replications.
+type wanted struct {
+	config       int32
+	name         string
+	replications []int32
+}
+
+// findMissing compares the configurations with the plan or, without one, with
+// the replications that any of them has. The result's list is empty where
+// nothing is missing.
+func findMissing(configs []*configuration, plan *simulate.Plan) *MissingError {
+	have := map[int32]*configuration{}
+	for _, c := range configs {
+		have[c.Config] = c
+	}
+	list := wantedOf(configs, plan)
+	out := &MissingError{Configurations: len(list)}
+	for _, w := range list {
+		var lacks []int32
+		for _, r := range w.replications {
+			if c := have[w.config]; c == nil || !slices.Contains(c.replications, r) {
+				lacks = append(lacks, r)
+			}
+		}
+		if lacks != nil {
+			out.Of = append(out.Of, Missing{w.config, w.name, lacks, len(w.replications)})
+		}
+	}
+	return out
+}
+
+// wantedOf lists the configurations that should be there.
+func wantedOf(configs []*configuration, plan *simulate.Plan) []wanted {
+	if plan != nil {
+		return planned(plan)
+	}
+	var union []int32
+	for _, c := range configs {
+		union = append(union, c.replications...)
+	}
+	slices.Sort(union)
+	union = slices.Compact(union)
+	out := make([]wanted, len(configs))
+	for i, c := range configs {
+		out[i] = wanted{c.Config, c.name(), union}
+	}
+	return out
+}
+
+// ranges writes ascending numbers as 1..3, 5.
+func ranges(numbers []int32) string {
+	var parts []string
+	for i := 0; i < len(numbers); {
+		j := i
+		for j+1 < len(numbers) && numbers[j+1] == numbers[j]+1 {
+			j++
+		}
+		first, last := strconv.Itoa(int(numbers[i])), strconv.Itoa(int(numbers[j]))
+		switch {
+		case j == i:
+			parts = append(parts, first)
+		case j == i+1:
+			parts = append(parts, first, last)
+		default:
+			parts = append(parts, first+".."+last)
+		}
+		i = j + 1
+	}
+	return strings.Join(parts, ", ")
+}
+
+// planned lists a plan's configurations.
+func planned(plan *simulate.Plan) []wanted {
+	replications := make([]int32, len(plan.Experiment.Replications))
+	for i, r := range plan.Experiment.Replications {
+		replications[i] = int32(r)
+	}
+	slices.Sort(replications)
+	out := make([]wanted, len(plan.Configs))
+	for i, c := range plan.Configs {
+		out[i] = wanted{c.Index, c.WorkloadPoint + " / " + c.ClusterPoint + " / " + c.RouterPoint, replications}
+	}
+	return out
+}

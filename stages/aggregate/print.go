@@ -1,0 +1,305 @@
+package aggregate
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"switchyard/stages/stats"
+)
+
+const (
+	printWidth   = 100
+	mostPoints   = 12 // blocks printed; the tables hold all
+	mostLabel    = 30 // runes of a router's label, and of the baseline's in a heading
+	mostWarnings = 8
+)
+
+// Print writes the result for a person: a block a point, its routers ranked by
+// mean end-to-end latency, saturated ones last, at most 100 columns wide, then
+// what the marks mean and the warnings. It is plain text wherever it goes.
+func (r *Result) Print(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	points := pointsOf(r.configs)
+	findings := &legend{}
+	for i, p := range points {
+		if i == mostPoints {
+			fmt.Fprintf(out, "... and %d more points: see table summary.\n\n", len(points)-i)
+			break
+		}
+		p.baseline = nil
+		for _, c := range p.configs {
+			if c.RouterPoint == r.baseline || c.Router == r.baseline {
+				p.baseline = c
+			}
+		}
+		p.print(out, findings)
+	}
+	findings.print(out)
+	printWarnings(out, r.Warnings, r.configs)
+	return out.Flush()
+}
+
+// legend is what the blocks used and the foot has to explain.
+type legend struct{ intervals, ratios, ties, saturated, single bool }
+
+func (l *legend) print(w io.Writer) {
+	if l.intervals {
+		fmt.Fprintln(w, "±     half of the mean's 95 % t interval over replications (p99: of the replications' p99)")
+	}
+	if l.ratios {
+		fmt.Fprintln(w, "[ ]   95 % interval of the ratio of mean E2E latencies (Fieller), paired by replication")
+	}
+	if l.ties {
+		fmt.Fprintln(w, "1=    not told apart from the best (paired t test, Holm's correction, 5 %)")
+	}
+	if l.saturated {
+		fmt.Fprintln(w, "sat.  saturated: cannot keep up with its arrivals, so its latency depends on the run's length")
+	}
+	if l.single {
+		fmt.Fprintln(w, "One replication has no intervals: differences may be chance.")
+	}
+}
+
+// print writes the point's block.
+func (p *point) print(w io.Writer, l *legend) {
+	list := p.ranking()
+	fmt.Fprintf(w, "%s\n", clip(p.title(), printWidth))
+	unit, scale := timeUnit(list)
+	columns := []column{
+		{head: "", left: true}, {head: "router", left: true},
+		{head: "mean E2E, " + unit}, {head: "p99 E2E, " + unit}, {head: "hit rate"},
+	}
+	if p.baseline != nil {
+		columns = append(columns, column{head: "mean / " + clip(p.baseline.RouterPoint, mostLabel), left: true})
+	}
+	means, p99s := decimals(list, meanE2E, scale), decimals(list, p99E2E, scale)
+	for i := range list {
+		c := &list[i]
+		cells := []string{
+			c.rank, clip(c.RouterPoint, mostLabel),
+			c.withHalf(meanE2E, scale, means, l), c.withHalf(p99E2E, scale, p99s, l), percent(stats.Mean(present(c.of(hitRate)))),
+		}
+		if p.baseline != nil {
+			cells = append(cells, c.ratioTo(p.baseline, l))
+		}
+		for k := range columns {
+			columns[k].cells = append(columns[k].cells, cells[k])
+		}
+		l.ties = l.ties || c.tied
+		l.saturated = l.saturated || c.saturated
+		l.single = l.single || len(c.replications) == 1
+	}
+	printColumns(w, columns)
+	fmt.Fprintln(w)
+}
+
+// title says what the routers share.
+func (p *point) title() string {
+	var reps, requests, ceiling []float64
+	for _, c := range p.configs {
+		n := float64(len(c.replications))
+		reps, requests = append(reps, n), append(requests, float64(c.measured)/n)
+		ceiling = append(ceiling, present(c.of(hitCeiling))...)
+	}
+	text := fmt.Sprintf("%s on %s: replicas %d, replications %s, requests measured in each %s",
+		p.workload, p.cluster, p.configs[0].Replicas, span(reps), span(requests))
+	if len(ceiling) > 0 {
+		text += ", hit ceiling " + percent(stats.Mean(ceiling))
+	}
+	return text
+}
+
+// span writes the least and the greatest of some numbers.
+func span(x []float64) string {
+	lo, hi := math.Round(slices.Min(x)), math.Round(slices.Max(x))
+	if lo == hi {
+		return thousands(lo)
+	}
+	return thousands(lo) + "-" + thousands(hi)
+}
+
+// timeUnit chooses the unit of a block's latencies by the greatest mean that
+// is not saturated, and returns what a microsecond is in it.
+func timeUnit(list []ranked) (unit string, scale float64) {
+	most := math.NaN()
+	for i := range list {
+		if v := list[i].mean; !(v <= most) && !math.IsNaN(v) && (!list[i].saturated || i == 0) {
+			most = v
+		}
+	}
+	switch {
+	case most < 1e3:
+		return "us", 1
+	case most < 1e6:
+		return "ms", 1e-3
+	}
+	return "s", 1e-6
+}
+
+// decimals returns how many give the least value of a column three digits.
+func decimals(list []ranked, name string, scale float64) int {
+	least := math.NaN()
+	for i := range list {
+		if v := stats.Mean(present(list[i].of(name))) * scale; v > 0 && !(v >= least) {
+			least = v
+		}
+	}
+	if math.IsNaN(least) {
+		return 0
+	}
+	return int(min(max(2-math.Floor(math.Log10(least)), 0), 3))
+}
+
+// withHalf writes a mean and half of its interval.
+func (c *configuration) withHalf(name string, scale float64, digits int, l *legend) string {
+	mean, in := stats.Interval(present(c.of(name)), level)
+	switch {
+	case math.IsNaN(mean):
+		return "-"
+	case !in.Exists():
+		return fmt.Sprintf("%.*f", digits, mean*scale)
+	}
+	l.intervals = true
+	return fmt.Sprintf("%.*f ± %.*f", digits, mean*scale, digits, (in.Hi-in.Lo)/2*scale)
+}
+
+// ratioTo writes the ratio of mean latencies to the baseline's.
+func (c *configuration) ratioTo(base *configuration, l *legend) string {
+	if c == base {
+		return "baseline"
+	}
+	row := c.against(base, metricIndex(meanE2E))
+	if row.Ratio == nil {
+		return "-"
+	}
+	digits := 2
+	if *row.Ratio < 0.1 {
+		digits = 3
+	} else if *row.Ratio >= 10 {
+		digits = 1
+	}
+	text := fmt.Sprintf("%.*f", digits, *row.Ratio)
+	if row.RatioLo != nil && row.RatioHi != nil {
+		l.ratios = true
+		text += fmt.Sprintf(" [%.*f, %.*f]", digits, *row.RatioLo, digits, *row.RatioHi)
+	}
+	return text
+}
+
+// printWarnings writes the experiment's warnings, then those of the printed
+// metrics, each kind once.
+func printWarnings(w io.Writer, general []string, configs []*configuration) {
+	type kind struct {
+		text  string // of the first that has it
+		count int
+	}
+	index := map[string]int{}
+	var kinds []kind
+	for _, c := range configs {
+		var of []string
+		for _, m := range []string{meanE2E, p99E2E} {
+			of = append(of, c.warningsOf(metricIndex(m))...)
+		}
+		slices.Sort(of)
+		for _, text := range slices.Compact(of) {
+			key := strings.Map(withoutNumbers, text)
+			k, ok := index[key]
+			if !ok {
+				k = len(kinds)
+				index[key], kinds = k, append(kinds, kind{text: text})
+			}
+			kinds[k].count++
+		}
+	}
+	var lines []string
+	for _, k := range kinds {
+		if k.text == oneReplication || k.text == saturatedTiming {
+			continue // the legend says so
+		}
+		lines = append(lines, fmt.Sprintf("%s (%d of %d configurations)", k.text, k.count, len(configs)))
+	}
+	lines = append(slices.Clone(general), lines...)
+	for i, line := range lines {
+		if i == mostWarnings {
+			fmt.Fprintf(w, "warning: and %d more: see column warnings of table summary\n", len(lines)-i)
+			break
+		}
+		fmt.Fprintf(w, "warning: %s\n", line)
+	}
+}
+
+// withoutNumbers drops digits and signs, so that warnings of one kind are one.
+func withoutNumbers(r rune) rune {
+	if strings.ContainsRune("0123456789+-.,", r) {
+		return -1
+	}
+	return r
+}
+
+// column is one column of a printed table.
+type column struct {
+	head  string
+	left  bool
+	cells []string
+}
+
+// printColumns aligns columns, numbers to the right, two blanks between.
+func printColumns(w io.Writer, columns []column) {
+	width := make([]int, len(columns))
+	for k, c := range columns {
+		width[k] = utf8.RuneCountInString(c.head)
+		for _, text := range c.cells {
+			width[k] = max(width[k], utf8.RuneCountInString(text))
+		}
+	}
+	line := func(text func(c column) string) {
+		var b strings.Builder
+		for k, c := range columns {
+			t := text(c)
+			fill := strings.Repeat(" ", width[k]-utf8.RuneCountInString(t))
+			if c.left {
+				t += fill
+			} else {
+				t = fill + t
+			}
+			b.WriteString("  " + t)
+		}
+		fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
+	}
+	line(func(c column) string { return c.head })
+	for i := range columns[0].cells {
+		line(func(c column) string { return c.cells[i] })
+	}
+}
+
+// clip shortens text to n runes, its middle out: both the name and the last
+// swept value stay.
+func clip(text string, n int) string {
+	r := []rune(text)
+	if len(r) <= n {
+		return text
+	}
+	tail := n / 2
+	return string(r[:n-tail-1]) + "…" + string(r[len(r)-tail:])
+}
+
+func percent(share float64) string {
+	if math.IsNaN(share) {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f %%", 100*share)
+}
+
+// thousands writes a whole number with commas.
+func thousands(x float64) string {
+	s := fmt.Sprintf("%.0f", x)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

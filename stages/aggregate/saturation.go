@@ -1,0 +1,51 @@
+package aggregate
+
+import (
+	"math"
+
+	"switchyard/stages/stats"
+)
+
+// Bounds of saturation. A stable system completes what arrives, up to what is
+// in flight at the window's ends; 2 % leaves room for that in windows of a few
+// hundred requests. A backlog that grows by 1 % of the arrivals doubles the
+// requests in flight within a few windows, and no longer run would settle.
+const (
+	leastCompletion = 0.98
+	mostGrowth      = 0.01
+)
+
+// judge decides whether the configuration is saturated: whether its
+// completions inside the windows, over all replications, are below 98 % of the
+// arrivals there, or the backlog's slope in the second half of the window, as a
+// share of the arrival rate, has a one-sided 95 % lower bound over replications
+// (Student's t) above 1 %. One replication has no such bound, and the first
+// rule alone decides: within one run the backlog's ups and downs are too
+// alike for an interval.
+func (c *configuration) judge() {
+	var arrived, completed int64
+	for i := range c.arrived {
+		arrived += c.arrived[i]
+		completed += c.completed[i]
+	}
+	short := arrived > 0 && float64(completed) < leastCompletion*float64(arrived)
+	growth := present(c.growth())
+	bound := stats.LowerBound(growth, level)
+	c.saturated = short || bound > mostGrowth
+	if !c.saturated && len(growth) == 1 && growth[0] > mostGrowth {
+		c.warnings = append(c.warnings, "the backlog grows in the only replication, which cannot tell saturation from chance: run more")
+	}
+}
+
+// growth returns the backlog's slope over the arrival rate, a replication.
+func (c *configuration) growth() []float64 {
+	slope, rate := c.of(growthRps), c.of(arrivalRps)
+	out := make([]float64, len(c.replications))
+	for i := range out {
+		out[i] = slope[i] / rate[i]
+		if math.IsInf(out[i], 0) {
+			out[i] = math.NaN()
+		}
+	}
+	return out
+}
