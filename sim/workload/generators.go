@@ -10,7 +10,11 @@ type Entry struct {
 func Generators() []Entry { return generators }
 
 var generators = []Entry{
-	{"tool-use", "tool instructions and a question, after ToolBench", "Preble, table 1 and appendix A", func() Generator { return new(ToolUse) }},
+	{"tool-use", "tool instructions and a question, after ToolBench", "Preble (2025), table 1 and appendix A", func() Generator { return new(ToolUse) }},
+	{"embodied-agent", "attempts at a task, step by step, after ALFWorld", "Preble (2025), table 1 and appendix A", func() Generator { return new(Embodied) }},
+	{"programming", "samples of programming problems, after APPS", "Preble (2025), table 1 and appendix A", func() Generator { return new(Programming) }},
+	{"video-qa", "questions about videos, after NExT-QA", "Preble (2025), table 1 and appendix A", func() Generator { return new(VideoQA) }},
+	{"long-documents", "questions about long documents, after LooGLE", "Preble (2025), table 1 and appendix A", func() Generator { return new(LongDocuments) }},
 }
 
 // FindGenerator returns the generator of that name.

@@ -23,8 +23,8 @@ type Profile struct {
 	KeyMean        float64 // share of a prompt up to the end of its key portion; 0 without one
 	KeySD          float64
 	KeyPortions    int     // distinct key portions
-	KeyShared      int     // those that at least two requests have in their prompts
-	SharersMean    float64 // requests that have a key portion, over the key portions that are shared; NaN without one
+	KeyShared      int     // those that are the key portion of at least two requests
+	SharersMean    float64 // requests that a key portion is of, over the key portions that are shared; NaN without one
 	SharersSD      float64
 	Gaps           int     // between consecutive arrivals that have times
 	GapMean        float64 // us; this and the rest NaN without gaps
@@ -51,8 +51,7 @@ func (w *Workload) Profile() Profile {
 	n := w.Len()
 	ratio, shared, key := make([]float64, n), make([]float64, n), make([]float64, n)
 	prompt, output := make([]float64, n), make([]float64, n)
-	visits := w.visits()
-	deepest := w.sharedEnds(visits)
+	deepest := w.sharedEnds(w.visits())
 	var sharedTokens int64
 	for i := range n {
 		tokens := float64(w.Prompt[i])
@@ -71,7 +70,7 @@ func (w *Workload) Profile() Profile {
 	p.RatioMedian = median(ratio)
 	p.SharedMean, p.SharedSD = meanSD(shared)
 	p.KeyMean, p.KeySD = meanSD(key)
-	w.profileKeys(&p, visits)
+	w.profileKeys(&p)
 	w.profileGaps(&p)
 	w.profileCeiling(&p)
 	p.SharedTokens = float64(sharedTokens) / float64(p.PromptTokens)
@@ -110,21 +109,20 @@ func (w *Workload) sharedEnds(visits []int32) []int32 {
 	return deepest
 }
 
-func (w *Workload) profileKeys(p *Profile, visits []int32) {
-	isKey := make([]bool, w.Forest.Nodes())
+func (w *Workload) profileKeys(p *Profile) {
+	requests := make([]int32, w.Forest.Nodes())
 	for _, k := range w.Key {
 		if k != None {
-			isKey[k] = true
+			requests[k]++
 		}
 	}
 	var sharers []float64
-	for n, is := range isKey {
-		if !is {
-			continue
+	for _, n := range requests {
+		if n > 0 {
+			p.KeyPortions++
 		}
-		p.KeyPortions++
-		if visits[n] > 1 {
-			sharers = append(sharers, float64(visits[n]))
+		if n > 1 {
+			sharers = append(sharers, float64(n))
 		}
 	}
 	p.KeyShared = len(sharers)

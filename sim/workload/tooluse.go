@@ -5,6 +5,14 @@ import "switchyard/sim/dist"
 // ToolUse is tool use after ToolBench: a system prompt common to all, the
 // instructions of a tool, the description of those of its interfaces that are
 // offered, and a question.
+//
+// Published are the system prompt's 355 tokens (measured by Preble's authors
+// on the prepared data), the output's length and the number of sharers. Fitted
+// to the table's other columns are the lengths of tool, offer and question,
+// the requests that share an offer, and the share of requests that are alone
+// with their tool. A tool is longer than the system prompt: were the system
+// prompt the key portion of some requests, the deviation of the sharers would
+// be many times the published 64.
 type ToolUse struct {
 	System      int32   `yaml:"system_tokens" default:"355" min:"0" max:"100000" unit:"token" doc:"system prompt common to all requests"`
 	Tool        float64 `yaml:"tool_tokens" default:"1030" min:"1" max:"1000000" unit:"token" doc:"mean length of a tool's instructions"`
@@ -31,7 +39,7 @@ func (p *ToolUse) Source(e *Env) (*Source, error) {
 	var paths [][]Segment
 	var sizes []int
 	for _, size := range tools {
-		instructions := ids.under(root, dist.Tokens(tool, groups, 1))
+		instructions := ids.under(root, dist.Tokens(tool, groups, p.System+1))
 		offers := make([]float64, max(1, size/p.APISharers))
 		for _, n := range apportion(size, offers, 0) {
 			paths = append(paths, ids.under(instructions, dist.Tokens(api, groups, 0)))

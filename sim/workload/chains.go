@@ -1,0 +1,68 @@
+package workload
+
+import (
+	"switchyard/sim/dist"
+	"switchyard/sim/rng"
+)
+
+// Pace says how the turns of a session follow each other: the parameters that
+// all generators of sessions have in common.
+type Pace struct {
+	Turns string  `yaml:"turns" default:"closed" enum:"closed|open" doc:"closed: a turn arrives when the one before has ended and the think time is over; open: at the time that a pace of 25 ms an output token would give, whatever happens"`
+	Think float64 `yaml:"think_s" default:"0" min:"0" max:"86400" unit:"s" doc:"mean think time between the turns, exponential"`
+}
+
+// pacing is a Pace with its stream.
+type pacing struct {
+	open    bool
+	think   dist.Exponential
+	thought *rng.Stream
+}
+
+func (p Pace) over(e *Env) pacing {
+	return pacing{p.Turns == "open", dist.Exponential{MeanValue: p.Think * 1e6}, e.Stream("think")}
+}
+
+// attempt is a chain of steps over a path that other chains may have as well.
+type attempt struct {
+	base  []Segment
+	steps int
+}
+
+// chains makes sessions in which each prompt is the one before, its output,
+// and what followed.
+type chains struct {
+	attempts            []attempt
+	pick                func() int
+	output, observation dist.Drawer
+	lengths             *rng.Stream
+	pace                pacing
+	ids                 numbers
+}
+
+func (c *chains) source() *Source {
+	var turns []Turn
+	return &Source{Next: func(s *Session) {
+		a := c.attempts[c.pick()]
+		path, prompt := a.base, int32(0)
+		for _, segment := range path {
+			prompt += segment.Tokens
+		}
+		turns = turns[:0]
+		for step := range a.steps {
+			t := Turn{Segments: path, Prompt: prompt, Output: dist.Tokens(c.output, c.lengths, 1), OutputID: None}
+			if step > 0 {
+				t.ThinkUs = int64(c.pace.think.Draw(c.pace.thought))
+			}
+			if step+1 < a.steps {
+				path = c.ids.under(path, t.Output)
+				t.OutputID = path[len(path)-1].ID
+				observed := dist.Tokens(c.observation, c.lengths, 1)
+				path = c.ids.under(path, observed)
+				prompt += t.Output + observed
+			}
+			turns = append(turns, t)
+		}
+		*s = Session{Turns: turns, Open: c.pace.open}
+	}}
+}
