@@ -6,8 +6,8 @@ type Request struct {
 	Cell             int32  `parquet:"cell,dict" doc:"cell that the request belongs to"`
 	Request          int32  `parquet:"request,delta" doc:"index of the request in its workload"`
 	Replica          *int32 `parquet:"replica,dict" doc:"replica that served it; NULL where it was never routed"`
-	Status           string `parquet:"status,dict" doc:"finished, rejected, failed, or unreleased: behind a request that never finished"`
-	ArrivalUs        *int64 `parquet:"arrival_us,delta" unit:"us" doc:"arrival at the router, observed in closed loops; NULL where unreleased"`
+	Status           string `parquet:"status,dict" doc:"finished, rejected (it could never fit into the KV cache), or failed"`
+	ArrivalUs        int64  `parquet:"arrival_us,delta" unit:"us" doc:"arrival at the router; observed in closed loops"`
 	StartedUs        *int64 `parquet:"started_us,delta" unit:"us" doc:"first admission to a batch"`
 	FirstTokenUs     *int64 `parquet:"first_token_us,delta" unit:"us" doc:"end of the step that emitted its first token"`
 	FinishedUs       *int64 `parquet:"finished_us,delta" unit:"us" doc:"end of the step that emitted its last token"`

@@ -1,0 +1,63 @@
+// Package simulate runs the cells of an experiment: simulated clusters behind
+// routers. It writes tables `cells` (one row a cell), `requests` (all of them,
+// a sample, or none) and `replicas`.
+//
+// # From a file to rows
+//
+//  1. NewPlan decodes the workloads, clusters and routers of an experiment and
+//     crosses them with the replications. Everything that is wrong with them
+//     is found here, before a cell runs.
+//
+//  2. Each cell gets its key: a hash over all that decides what happens in it,
+//     and over nothing else (see Cell.CellKey and Version).
+//
+//  3. Job makes a task of each cell. The tasks of one workload and replication
+//     share its requests, made once, so that all routers see the same ones
+//     (common random numbers). They are read from table `workload` where the
+//     folder has them.
+//
+//  4. A task runs a cluster.Sim, fills a Meter from its result, measures it and
+//     writes the rows. A worker keeps one of each from cell to cell.
+//
+//     plan, err := simulate.NewPlan(e)
+//     job := simulate.Job(plan, simulate.Options{Dir: dir})
+//     report, err := run.Execute(ctx, job, run.Options{Dir: dir})
+//
+// # The window
+//
+// The first share of the arrivals is cut (`warm_up`), by rank of arrival. The
+// window reaches from the arrival of the first request after the cut, t0, to
+// the last arrival, t1. Latencies, hits and balance are over the requests that
+// arrived in it, drained to the end; rates and time averages are over (t0, t1].
+//
+// # Lost hits
+//
+// A request could at most hit the longest prefix that an earlier request of
+// the workload has too: its ceiling. What the decisions would have hit if no
+// replica ever evicted lies below it: the difference is lost to routing, that
+// is to sending requests where their prefix is not, or not yet. What the
+// caches did hit lies below that: the difference is lost to eviction. Of the
+// former, what was on its way to the chosen replica, dispatched and not
+// computed yet, is lost in flight. All in prompt tokens, over the requests of
+// the window.
+package simulate
+
+import "switchyard/stages/table"
+
+// Version is part of every cell's key. Raise it by one when the same
+// parameters give other rows than before: a change of the engine, a router or
+// a metric. Cells of another version are run again.
+const Version = 1
+
+// The tables.
+var (
+	Cells = table.New[Cell]("cells",
+		"One row a cell, that is one run of a workload on a cluster behind a router in one replication: keys, factors and metrics.")
+	Requests = table.New[Request]("requests",
+		"One row a request of a cell: where it went, what it found cached, and when it started and finished.")
+	Replicas = table.New[Replica]("replicas",
+		"One row a replica of a cell: what it served, computed, cached and evicted.")
+)
+
+// Tables lists the tables that the stage writes, the deciding one first.
+func Tables() []table.Definition { return []table.Definition{Cells, Requests, Replicas} }

@@ -1,0 +1,137 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"switchyard/sim/cluster"
+	"switchyard/sim/workload"
+	"switchyard/stages/generate"
+	"switchyard/stages/run"
+	"switchyard/stages/table"
+)
+
+// Options say how a plan becomes a job. The zero value makes every workload
+// anew.
+type Options struct {
+	// Dir is the experiment's folder: a workload is read from its table
+	// `workload` where that holds it, and made otherwise; "" always makes it.
+	Dir string
+	// Repro returns the command that runs one cell again by itself, for table
+	// `failures`; nil gives none.
+	Repro func(*Run) string
+}
+
+// input names what the cells of a group share.
+type input struct {
+	variant     *generate.Variant
+	replication int
+}
+
+// worker is what a worker keeps from cell to cell.
+type worker struct {
+	sim      cluster.Sim
+	meter    Meter
+	requests []Request
+	replicas []Replica
+	cell     [1]Cell
+}
+
+// Job returns a task for each cell of the plan. The tables it lists depend on
+// the experiment's `tables`; a cell is done when all of them hold its key.
+func Job(p *Plan, o Options) run.Job {
+	t := p.Experiment.Tables
+	cells := Cells.Placing(p.label)
+	j := run.Job{Name: "simulate", Tables: []table.Definition{cells}, NewWorker: func() any { return new(worker) }}
+	if share(t) > 0 {
+		j.Tables = append(j.Tables, Requests)
+	}
+	if t.Replicas {
+		j.Tables = append(j.Tables, Replicas)
+	}
+	var tables []string
+	for _, d := range j.Tables {
+		tables = append(tables, d.Schema().Name)
+	}
+	groups := map[input]*run.Group{}
+	for i := range p.Runs {
+		r := &p.Runs[i]
+		in := input{r.Config.Workload, r.Replication}
+		g := groups[in]
+		if g == nil {
+			g = &run.Group{
+				Name: fmt.Sprintf("%s / replication %d", r.Config.WorkloadPoint, r.Replication),
+				Open: func(context.Context) (any, error) { return open(in, o.Dir) },
+			}
+			groups[in] = g
+		}
+		task := run.Task{
+			Key: r.Key, Index: r.Index, Name: r.Name(), Weight: cost(r), Group: g, Tables: tables,
+			Run: func(_ context.Context, shared, own any, out *run.Sink) error {
+				return p.simulate(r, shared.(*workload.Workload), own.(*worker), out)
+			},
+		}
+		if o.Repro != nil {
+			task.Repro = o.Repro(r)
+		}
+		j.Tasks = append(j.Tasks, task)
+	}
+	return j
+}
+
+// open returns the workload of a group.
+func open(in input, dir string) (*workload.Workload, error) {
+	if dir != "" {
+		w, ok, err := generate.FromTable(dir, in.variant, in.replication)
+		if err != nil {
+			return nil, fmt.Errorf("read workload %s from its table: %w", in.variant.Name, err)
+		}
+		if ok {
+			return w, nil
+		}
+	}
+	w, err := in.variant.Build(in.replication)
+	if err != nil {
+		return nil, fmt.Errorf("make workload %s: %w", in.variant.Name, err)
+	}
+	return w, nil
+}
+
+// cost estimates how long a cell takes, in requests on one replica. What a
+// policy that looks at caches does grows with the replicas it looks at.
+func cost(r *Run) float64 {
+	c := r.Config
+	weight := float64(c.Workload.Requests())
+	if strings.Contains(c.Router.Policy.Needs, "cache") {
+		weight *= 1 + float64(c.Cluster.Params.Replicas)/32
+	}
+	return weight
+}
+
+// simulate runs one cell and writes its rows.
+func (p *Plan) simulate(r *Run, w *workload.Workload, own *worker, out *run.Sink) error {
+	e, c := p.Experiment, r.Config
+	config := c.Cluster.Config
+	config.Cut = cutAt(e.WarmUp, w.Len())
+	result, err := own.sim.Run(config, w, c.Router.Policy.Name, c.Router.Params, e.Seed, r.Replication)
+	if err != nil {
+		return err
+	}
+	own.meter.load(w, result)
+	metrics := own.meter.Measure(e.WarmUp, e.SLO)
+	own.cell[0] = p.cellRow(r)
+	own.cell[0].SetMetrics(&metrics)
+	own.cell[0].setState(result)
+	out.Write(Cells.Rows(own.cell[:]))
+	if share := share(e.Tables); share > 0 {
+		own.requests = appendRequests(own.requests[:0], r.Index, &own.meter, share)
+		out.Write(Requests.Rows(own.requests))
+	}
+	if e.Tables.Replicas {
+		own.replicas = appendReplicas(own.replicas[:0], r.Index, result)
+		out.Write(Replicas.Rows(own.replicas))
+	}
+	out.Count(int64(w.Len()))
+	return nil
+}

@@ -1,0 +1,46 @@
+package simulate
+
+import (
+	"strings"
+
+	"switchyard/sim/param"
+	"switchyard/sim/router"
+	"switchyard/stages/experiment"
+)
+
+// RouterParams is the one parameter that every item of `routers` has; the
+// policy's own stand beside it.
+type RouterParams struct {
+	Policy string `yaml:"policy" required:"true" doc:"routing policy; see list routers"`
+}
+
+// Router is a decoded item of `routers`.
+type Router struct {
+	Name   string
+	Policy router.Policy
+	Params router.Params
+}
+
+// decodeRouter decodes an item of `routers` for a cluster of so many replicas.
+func decodeRouter(in experiment.Instance, replicas int) (*Router, error) {
+	name, ok := in.Section.String("policy")
+	known := names(router.Policies(), func(p router.Policy) string { return p.Name })
+	if !ok {
+		return nil, unknown(in.Section, "policy", "a routing policy", known)
+	}
+	policy, ok := router.Find(name)
+	if !ok {
+		return nil, unknown(in.Section, "policy", "a routing policy", known)
+	}
+	r := &Router{Name: in.Name, Policy: policy, Params: policy.New()}
+	var own RouterParams
+	if err := in.Section.Decode(replicas, &own, r.Params); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// key says all that a router contributes to what happens in a cell.
+func (r *Router) key() string {
+	return strings.Join(append([]string{"policy=" + r.Policy.Name}, param.Canonical(r.Params)...), "\n")
+}

@@ -1,0 +1,62 @@
+package simulate
+
+import "math"
+
+// SetMetrics copies m into the columns that it covers and leaves the others:
+// identity, factors, and the state of the replicas.
+func (c *Cell) SetMetrics(m *Metrics) {
+	f := make(numbers, 0, 64)
+	c.WarmUp, c.SLOTTFTMs, c.SLOTPOTMs, c.SLOE2EMs = m.WarmUp, m.SLO.TTFTMs, m.SLO.TPOTMs, m.SLO.E2EMs
+	c.Requests, c.Finished, c.Rejected, c.Failed = m.Requests, m.Finished, m.Rejected, m.Failed
+	c.Status = "ok"
+	switch {
+	case m.Failed > 0:
+		c.Status = "failed"
+	case m.Rejected > 0:
+		c.Status = "rejected"
+	}
+	c.Warnings = m.Warnings
+	c.WindowStartUs, c.WindowEndUs = nil, nil
+	if m.InWindow > 0 {
+		start, end := m.WindowStartUs, m.WindowEndUs
+		c.WindowStartUs, c.WindowEndUs = &start, &end
+	}
+	c.InWindow, c.Measured, c.Arrived, c.Completed = m.InWindow, m.Measured, m.Arrived, m.Completed
+
+	c.ArrivalRps, c.ThroughputRps = f.of(m.ArrivalRps), f.of(m.ThroughputRps)
+	c.CompletionRatio, c.Saturated = f.of(m.CompletionRatio), m.Saturated
+	c.BacklogSlope, c.BacklogSlopeSE = f.of(m.BacklogSlopeRps), f.of(m.BacklogSlopeSERps)
+	c.SystemMean, c.QueueMean = f.of(m.SystemMean), f.of(m.QueueMean)
+	c.OutputTokensPS, c.PromptTokensPS = f.of(m.OutputTokensPerS), f.of(m.PromptTokensPerS)
+	c.SLOAttainment, c.GoodputRps = f.of(m.SLOAttainment), f.of(m.GoodputRps)
+
+	f.stat(m.TTFT, &c.TTFTMeanUs, &c.TTFTP50Us, &c.TTFTP90Us, &c.TTFTP95Us, &c.TTFTP99Us)
+	f.stat(m.TPOT, &c.TPOTMeanUs, &c.TPOTP50Us, &c.TPOTP90Us, &c.TPOTP95Us, &c.TPOTP99Us)
+	f.stat(m.E2E, &c.E2EMeanUs, &c.E2EP50Us, &c.E2EP90Us, &c.E2EP95Us, &c.E2EP99Us)
+	f.stat(m.Queue, &c.QueueMeanUs, &c.QueueP50Us, &c.QueueP90Us, &c.QueueP95Us, &c.QueueP99Us)
+	c.TPOTPreble, c.E2EDrift = f.of(m.TPOTPreble), f.of(m.E2EDrift)
+
+	c.PromptTokens, c.CachedTokens, c.CeilingTokens = m.PromptTokens, m.CachedTokens, m.CeilingTokens
+	c.UnlimitedTokens, c.DispatchedTokens, c.BestTokens = m.UnlimitedTokens, m.DispatchedTokens, m.BestTokens
+	c.HitRate, c.HitCeiling, c.BestHitRate = f.of(m.HitRate), f.of(m.HitCeiling), f.of(m.BestHitRate)
+	c.LostToRouting, c.LostInFlight = f.of(m.LostToRouting), f.of(m.LostInFlight)
+	c.LostToEviction = f.of(m.LostToEviction)
+	c.LoadImbalance, c.MaxRequestShare = f.of(m.LoadImbalance), f.of(m.MaxRequestShare)
+	c.Preemptions = m.Preemptions
+}
+
+// numbers is where nullable numbers of a row live: one allocation a row.
+type numbers []float64
+
+// of returns a pointer to x, or nil for NaN.
+func (n *numbers) of(x float64) *float64 {
+	if math.IsNaN(x) {
+		return nil
+	}
+	*n = append(*n, x)
+	return &(*n)[len(*n)-1]
+}
+
+func (n *numbers) stat(s Stat, mean, p50, p90, p95, p99 **float64) {
+	*mean, *p50, *p90, *p95, *p99 = n.of(s.Mean), n.of(s.P50), n.of(s.P90), n.of(s.P95), n.of(s.P99)
+}
