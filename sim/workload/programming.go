@@ -11,14 +11,14 @@ import "switchyard/sim/dist"
 // problem together). Fitted are the system prompt's share of it, the number of
 // samples and the share of problems with one sample.
 type Programming struct {
-	System    int32   `yaml:"system_tokens" default:"2700" min:"0" max:"100000" unit:"token" doc:"system prompt common to all requests"`
-	Problem   float64 `yaml:"problem_tokens" default:"1171" min:"1" max:"1000000" unit:"token" doc:"mean length of a problem"`
+	System    int32   `yaml:"system_tokens" default:"2500" min:"0" max:"100000" unit:"token" doc:"system prompt common to all requests"`
+	Problem   float64 `yaml:"problem_tokens" default:"1371" min:"1" max:"1000000" unit:"token" doc:"mean length of a problem"`
 	ProblemSD float64 `yaml:"problem_tokens_sd" default:"1656" min:"0" max:"1000000" unit:"token" doc:"its standard deviation over problems"`
 	Output    float64 `yaml:"output_tokens" default:"190" min:"1" max:"1000000" unit:"token" doc:"mean length of the output"`
 	OutputSD  float64 `yaml:"output_tokens_sd" default:"343" min:"0" max:"1000000" unit:"token" doc:"its standard deviation"`
-	Samples   float64 `yaml:"samples" default:"13" min:"2" max:"1000000" doc:"mean number of samples of a problem that has several"`
+	Samples   float64 `yaml:"samples" default:"16" min:"2" max:"1000000" doc:"mean number of samples of a problem that has several"`
 	SamplesSD float64 `yaml:"samples_sd" default:"5" min:"0" max:"1000000" doc:"its standard deviation over problems"`
-	Alone     float64 `yaml:"alone" default:"0.14" min:"0" max:"1" unit:"share" doc:"requests that are the only sample of their problem"`
+	Alone     float64 `yaml:"alone" default:"0.055" min:"0" max:"1" unit:"share" doc:"requests that are the only sample of their problem"`
 	Problems  int     `yaml:"groups" default:"0" min:"0" max:"10000000" per_replica:"true" doc:"problems with several samples; 0 for requests over samples"`
 }
 

@@ -12,15 +12,17 @@ import "switchyard/sim/dist"
 // the requests that share an offer, and the share of requests that are alone
 // with their tool. A tool is longer than the system prompt: were the system
 // prompt the key portion of some requests, the deviation of the sharers would
-// be many times the published 64.
+// be many times the published 64. For the same reason a description is no longer
+// than all that stands before it.
 type ToolUse struct {
 	System      int32   `yaml:"system_tokens" default:"355" min:"0" max:"100000" unit:"token" doc:"system prompt common to all requests"`
-	Tool        float64 `yaml:"tool_tokens" default:"1030" min:"1" max:"1000000" unit:"token" doc:"mean length of a tool's instructions"`
+	Tool        float64 `yaml:"tool_tokens" default:"990" min:"1" max:"1000000" unit:"token" doc:"mean length of a tool's instructions"`
 	ToolSD      float64 `yaml:"tool_tokens_sd" default:"650" min:"0" max:"1000000" unit:"token" doc:"its standard deviation over tools"`
-	API         float64 `yaml:"api_tokens" default:"200" min:"0" max:"1000000" unit:"token" doc:"mean length of the description of the interfaces offered"`
-	APISD       float64 `yaml:"api_tokens_sd" default:"100" min:"0" max:"1000000" unit:"token" doc:"its standard deviation"`
+	APIShare    float64 `yaml:"api_share" default:"0.4" min:"0" max:"1" unit:"share" doc:"offers that describe interfaces beyond the tool's instructions"`
+	API         float64 `yaml:"api_tokens" default:"700" min:"0" max:"1000000" unit:"token" doc:"mean length of such a description"`
+	APISD       float64 `yaml:"api_tokens_sd" default:"300" min:"0" max:"1000000" unit:"token" doc:"its standard deviation"`
 	APISharers  int     `yaml:"api_sharers" default:"8" min:"1" max:"1000000" doc:"requests that share an offer of interfaces, about"`
-	Question    float64 `yaml:"question_tokens" default:"200" min:"0" max:"1000000" unit:"token" doc:"mean length of the private question"`
+	Question    float64 `yaml:"question_tokens" default:"220" min:"0" max:"1000000" unit:"token" doc:"mean length of the private question"`
 	QuestionSD  float64 `yaml:"question_tokens_sd" default:"80" min:"0" max:"1000000" unit:"token" doc:"its standard deviation"`
 	Output      float64 `yaml:"output_tokens" default:"43" min:"1" max:"1000000" unit:"token" doc:"mean length of the output"`
 	OutputSD    float64 `yaml:"output_tokens_sd" default:"16" min:"0" max:"1000000" unit:"token" doc:"its standard deviation"`
@@ -39,10 +41,15 @@ func (p *ToolUse) Source(e *Env) (*Source, error) {
 	var paths [][]Segment
 	var sizes []int
 	for _, size := range tools {
-		instructions := ids.under(root, dist.Tokens(tool, groups, p.System+1))
+		own := dist.Tokens(tool, groups, p.System+1)
+		instructions := ids.under(root, own)
 		offers := make([]float64, max(1, size/p.APISharers))
 		for _, n := range apportion(size, offers, 0) {
-			paths = append(paths, ids.under(instructions, dist.Tokens(api, groups, 0)))
+			description := int32(0)
+			if groups.Float64() < p.APIShare {
+				description = min(p.System+own, dist.Tokens(api, groups, 1))
+			}
+			paths = append(paths, ids.under(instructions, description))
 			sizes = append(sizes, n)
 		}
 	}
