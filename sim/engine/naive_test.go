@@ -1,0 +1,336 @@
+package engine
+
+import (
+	"slices"
+	"testing"
+
+	"switchyard/sim/rng"
+	"switchyard/sim/workload"
+)
+
+// naive is the scheduler lecture without any cleverness: one step at a time,
+// caches as maps from node to tokens, LRU by looking through everything.
+type naive struct {
+	w        *workload.Workload
+	p        Params
+	capacity int64
+	cached   map[int32]int32 // node -> tokens
+	used     map[int32]int   // node -> serial number of its last release
+	serial   int
+	held     map[int32]int64 // running request -> tokens reserved
+	credit   map[int32]int
+
+	waiting []int32
+	running []job // in order of admission
+	log     Log
+}
+
+type job struct {
+	id        int32
+	done, out int32
+	match     int32
+}
+
+func (v *naive) path(leaf int32) (nodes []int32) {
+	for n := leaf; n != none; n = v.w.Forest.Parent[n] {
+		nodes = append(nodes, n)
+	}
+	slices.Reverse(nodes)
+	return nodes
+}
+
+func (v *naive) match(id int32) (tokens int32) {
+	for _, n := range v.path(v.w.Leaf[id]) {
+		tokens += v.cached[n]
+		if v.cached[n] < v.w.Forest.Tokens[n] {
+			break
+		}
+	}
+	return tokens
+}
+
+func (v *naive) pinned(n int32) bool {
+	for _, j := range v.running {
+		if slices.Contains(v.path(v.w.Leaf[j.id]), n) {
+			return true
+		}
+	}
+	return false
+}
+
+func (v *naive) memory() (sum int64) {
+	for _, t := range v.cached {
+		sum += int64(t)
+	}
+	for _, t := range v.held {
+		sum += t
+	}
+	return sum
+}
+
+// evict frees one token (or one segment) of the least recently used leaf, or
+// reports that there is none.
+func (v *naive) evict(keep []int32) bool {
+	best := int32(none)
+	for n := range v.cached {
+		leaf := !v.pinned(n) && !slices.Contains(keep, n)
+		for m := range v.cached {
+			if v.w.Forest.Parent[m] == n {
+				leaf = false
+			}
+		}
+		if leaf && (best == none || v.used[n] < v.used[best]) {
+			best = n
+		}
+	}
+	if best == none {
+		return false
+	}
+	if v.cached[best]--; v.cached[best] == 0 || v.p.Evict == "segment" {
+		delete(v.cached, best)
+	}
+	return true
+}
+
+func (v *naive) pick() int {
+	if v.p.Order == "fcfs" {
+		return 0
+	}
+	rank := func(i int) int32 {
+		id := v.waiting[i]
+		hit := v.match(id)
+		if v.p.Order == "longest-prefix" {
+			return hit
+		}
+		return max(1, hit*int32(v.p.Groups)/v.w.Prompt[id])
+	}
+	for {
+		best := -1
+		for i := range v.waiting {
+			if v.p.Order == "priority-groups" && v.credit[rank(i)] == 0 {
+				continue
+			}
+			if best < 0 || rank(i) > rank(best) {
+				best = i
+			}
+		}
+		if best >= 0 {
+			return best
+		}
+		for g := 1; g <= v.p.Groups; g++ {
+			v.credit[int32(g)] = g
+		}
+	}
+}
+
+func (v *naive) admit(id int32, now int64) bool {
+	match := v.match(id)
+	need := int64(v.w.Prompt[id]-match) + int64(v.w.Output[id])
+	before, path := v.memory(), v.path(v.w.Leaf[id])
+	if before+need > v.capacity {
+		// Try on a copy of the cache.
+		cached := make(map[int32]int32)
+		for n, t := range v.cached {
+			cached[n] = t
+		}
+		for v.memory()+need > v.capacity {
+			if !v.evict(path) {
+				v.cached = cached
+				return false
+			}
+		}
+	}
+	v.held[id] = need
+	v.running = append(v.running, job{id: id, done: min(match, v.w.Prompt[id]-1), match: match})
+	v.log.StartNs[id], v.log.Cached[id] = now, min(match, v.w.Prompt[id]-1)
+	return true
+}
+
+func (v *naive) release(leaf int32) {
+	path := v.path(leaf)
+	slices.Reverse(path)
+	for _, n := range path {
+		if v.cached[n] > 0 && !v.pinned(n) {
+			v.serial++
+			v.used[n] = v.serial
+		}
+	}
+}
+
+// step forms and completes one step from now on, and returns its end.
+func (v *naive) step(now int64, model StepModel) (int64, bool) {
+	budget := int32(v.p.ChunkTokens)
+	var batch Batch
+	chunk := map[int32]int32{}
+	for _, j := range v.running {
+		if j.out > 0 {
+			context := int64(v.w.Prompt[j.id] + j.out - 1)
+			batch.Tokens, batch.Requests = batch.Tokens+1, batch.Requests+1
+			batch.Context += context
+			batch.Attention2 += 2*context + 1
+			budget--
+		}
+	}
+	prefill := func(j job) {
+		if n := min(budget, v.w.Prompt[j.id]-j.done); n > 0 {
+			chunk[j.id] = n
+			batch.add(int64(n), int64(j.done))
+			budget -= n
+		}
+	}
+	for _, j := range v.running {
+		if j.out == 0 {
+			prefill(j)
+		}
+	}
+	for len(v.waiting) > 0 && budget > 0 && len(v.running) < v.p.MaxRunning {
+		i := v.pick()
+		id := v.waiting[i]
+		if !v.admit(id, now) {
+			break
+		}
+		if v.p.Order == "priority-groups" {
+			// The rank is that before the admission evicted anything.
+			v.credit[v.lastRank(id)]--
+		}
+		v.waiting = slices.Delete(v.waiting, i, i+1)
+		prefill(v.running[len(v.running)-1])
+	}
+	if batch.Tokens == 0 {
+		return now, false
+	}
+	end := now + model.StepNs(batch)
+	v.finish(chunk, end)
+	return end, true
+}
+
+// lastRank is the group of a request at its admission.
+func (v *naive) lastRank(id int32) int32 {
+	for _, j := range v.running {
+		if j.id == id {
+			return max(1, j.match*int32(v.p.Groups)/v.w.Prompt[id])
+		}
+	}
+	panic("not running")
+}
+
+func (v *naive) finish(chunk map[int32]int32, end int64) {
+	var gone []int32
+	// Decodes that end are taken before prefills that complete, as the serial
+	// numbers of their release depend on it.
+	for i := range v.running {
+		if j := &v.running[i]; j.out > 0 {
+			if j.out++; j.out == v.w.Output[j.id] {
+				gone = append(gone, j.id)
+			}
+		}
+	}
+	slices.Sort(gone)
+	for _, id := range gone {
+		v.depart(id, end)
+	}
+	for _, id := range v.prefilling() {
+		i := slices.IndexFunc(v.running, func(j job) bool { return j.id == id })
+		j := &v.running[i]
+		j.done += chunk[id]
+		if j.done < v.w.Prompt[id] {
+			continue
+		}
+		for _, n := range v.path(v.w.Leaf[id]) {
+			v.cached[n] = v.w.Forest.Tokens[n]
+		}
+		if leaf := v.w.Leaf[id]; leaf != none {
+			v.held[id] -= int64(v.w.Forest.End[leaf] - j.match)
+		}
+		v.log.FirstNs[id] = end
+		if j.out = 1; v.w.Output[id] == 1 {
+			v.depart(id, end)
+		}
+	}
+}
+
+func (v *naive) prefilling() (ids []int32) {
+	for _, j := range v.running {
+		if j.out == 0 {
+			ids = append(ids, j.id)
+		}
+	}
+	return ids
+}
+
+func (v *naive) depart(id int32, end int64) {
+	v.running = slices.DeleteFunc(v.running, func(j job) bool { return j.id == id })
+	delete(v.held, id)
+	v.log.FinishNs[id] = end
+	v.release(v.w.Leaf[id])
+}
+
+func (v *naive) play(model StepModel) {
+	next, now := 0, int64(0)
+	for {
+		for next < v.w.Len() && v.w.ArrivalUs[next]*1000 <= now {
+			v.waiting = append(v.waiting, int32(next))
+			next++
+		}
+		end, busy := v.step(now, model)
+		switch {
+		case busy:
+			now = end
+		case next < v.w.Len():
+			now = v.w.ArrivalUs[next] * 1000
+		default:
+			return
+		}
+	}
+}
+
+// random makes a workload over a small forest three levels deep.
+func random(t testing.TB, s *rng.Stream, n int) *workload.Workload {
+	t.Helper()
+	var calls []call
+	at := int64(0)
+	for range n {
+		at += int64(s.IntN(12))
+		var path []workload.Segment
+		sum := int32(0)
+		id := int64(0)
+		for level := range s.IntN(4) {
+			id = id*4 + int64(s.IntN(3)) + 1
+			tokens := int32(20 + 37*(id%7)%61)
+			path = append(path, workload.Segment{ID: id + int64(level)*1000, Tokens: tokens})
+			sum += tokens
+		}
+		calls = append(calls, call{at, max(1, sum+int32(s.IntN(30))), int32(1 + s.IntN(25)), path})
+	}
+	return build(t, calls)
+}
+
+// Start, first token, finish and cached tokens of every request, and the
+// memory in use at the end, are those of the naive engine.
+func TestAgainstNaive(t *testing.T) {
+	for trial := range 300 {
+		s := rng.New(uint64(trial), 1, "naive")
+		w := random(t, s, 60)
+		p := defaults(func(p *Params) {
+			p.ChunkTokens = 8 + s.IntN(120)
+			p.MaxRunning = 1 + s.IntN(12)
+			p.Order = []string{"fcfs", "longest-prefix", "priority-groups"}[s.IntN(3)]
+			p.Evict = []string{"token", "segment"}[s.IntN(2)]
+		})
+		capacity := int64(260 + s.IntN(600))
+		fast, rp := play(t, w, p, linear{}, capacity)
+		v := &naive{w: w, p: p, capacity: capacity, cached: map[int32]int32{}, used: map[int32]int{}, held: map[int32]int64{}, credit: map[int32]int{}}
+		v.log.Reset(w.Len())
+		v.play(linear{})
+		for i := range w.Len() {
+			got := [4]int64{fast.StartNs[i], fast.FirstNs[i], fast.FinishNs[i], int64(fast.Cached[i])}
+			want := [4]int64{v.log.StartNs[i], v.log.FirstNs[i], v.log.FinishNs[i], int64(v.log.Cached[i])}
+			if got != want {
+				t.Fatalf("trial %d (%+v, capacity %d), request %d: start, first, finish, cached are %v, naive %v", trial, p, capacity, i, got, want)
+			}
+		}
+		if rp.InMemory() != v.memory() {
+			t.Fatalf("trial %d: %d tokens in memory, naive %d", trial, rp.InMemory(), v.memory())
+		}
+	}
+}
