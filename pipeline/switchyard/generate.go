@@ -1,0 +1,31 @@
+package main
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"switchyard/stages/run"
+)
+
+func generateCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "generate",
+		Usage:     "make the workloads of an experiment: tables workload and profile",
+		ArgsUsage: "FILE|NAME",
+		UsageText: `switchyard generate FILE|NAME [FLAGS]
+
+  switchyard generate quickstart
+  switchyard generate my.yaml --seeds 1..3 --out out/look`,
+		Flags: append(executionFlags(), experimentFlags()...),
+		Action: func(c *cli.Context) error {
+			s, err := openStudy(c)
+			if err != nil {
+				return err
+			}
+			jobs := []run.Job{s.generateJob()}
+			if c.Bool("dry-run") {
+				return s.dryRun(c, jobs)
+			}
+			return s.execute(c, jobs, nil)
+		},
+	}
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"switchyard/stages/run"
+)
+
+func simulateCommand() *cli.Command {
+	flags := append(executionFlags(), experimentFlags()...)
+	return &cli.Command{
+		Name:      "simulate",
+		Usage:     "run the cells of an experiment: tables cells, requests and replicas",
+		ArgsUsage: "FILE|NAME",
+		UsageText: `switchyard simulate FILE|NAME [FLAGS]
+
+  switchyard simulate quickstart
+  switchyard simulate my.yaml --cell 17
+
+Workloads are read from table workload where generate left them, and made
+anew where it did not.`,
+		Flags: append(flags, &cli.IntFlag{Name: "cell", Usage: "run only the cell at position `N` of the grid, into a folder of its own"}),
+		Action: func(c *cli.Context) error {
+			s, err := openStudy(c)
+			if err != nil {
+				return err
+			}
+			if c.IsSet("cell") {
+				if err := s.only(c); err != nil {
+					return err
+				}
+			}
+			jobs := []run.Job{s.simulateJob(c)}
+			if c.Bool("dry-run") {
+				return s.dryRun(c, jobs)
+			}
+			return s.execute(c, jobs, nil)
+		},
+	}
+}
+
+// only leaves one cell in the plan. Its tables go elsewhere: in the
+// experiment's folder they would replace those of the whole grid.
+func (s *study) only(c *cli.Context) error {
+	cell := c.Int("cell")
+	if cell < 0 || cell >= len(s.plan.Runs) {
+		return fmt.Errorf("simulate: --cell is %d, expected 0 to %d", cell, len(s.plan.Runs)-1)
+	}
+	s.plan.Runs = s.plan.Runs[cell : cell+1]
+	if c.String("out") == "" {
+		s.dir = filepath.Join(filepath.Dir(s.dir), fmt.Sprintf("%s-cell-%d", filepath.Base(s.dir), cell))
+	}
+	return nil
+}

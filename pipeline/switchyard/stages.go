@@ -1,0 +1,135 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"switchyard/stages/aggregate"
+	"switchyard/stages/generate"
+	"switchyard/stages/run"
+	"switchyard/stages/simulate"
+	"switchyard/stages/table"
+)
+
+// schemas are those of all tables, in the order in which the stages write them.
+func schemas() (all []table.Schema) {
+	definitions := append(generate.Tables(), simulate.Tables()...)
+	definitions = append(append(definitions, run.Failures), aggregate.Tables()...)
+	for _, d := range definitions {
+		all = append(all, d.Schema())
+	}
+	return all
+}
+
+// generateJob makes the workloads that the cells share.
+func (s *study) generateJob() run.Job {
+	return generate.Job(s.plan.Workloads, s.plan.Experiment.Replications)
+}
+
+// simulateJob runs the cells. It reads a workload from the table of the stage
+// before where it is there, and makes it anew where not.
+func (s *study) simulateJob(c *cli.Context) run.Job {
+	return simulate.Job(s.plan, simulate.Options{Dir: s.dir, Repro: func(r *simulate.Run) string {
+		return fmt.Sprintf("%s --cell %d", s.again(c, "simulate"), r.Index)
+	}})
+}
+
+// aggregate makes statements of the cells.
+func (s *study) aggregate(c *cli.Context) (*aggregate.Result, error) {
+	return aggregate.Run(s.dir, aggregate.Options{
+		Baseline: s.plan.Experiment.Baseline, AllowMissing: c.Bool("allow-missing"), Plan: s.plan,
+	})
+}
+
+// execute runs jobs one after the other in the study's folder, under one lock,
+// and then finish; the folder's manifest, views and data package follow. Tasks
+// that failed make an error with exit code 3 at the end.
+func (s *study) execute(c *cli.Context, jobs []run.Job, finish func() error) (err error) {
+	lock, err := run.Acquire(s.dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Release()) }()
+	manifest, err := s.openManifest()
+	if err != nil {
+		return err
+	}
+	signals, stop := run.Signals()
+	defer stop()
+	options := s.options(c, lock)
+	options.Signals = signals
+	failed := 0
+	for _, job := range jobs {
+		options.Unit = units[job.Name]
+		report, err := run.Execute(c.Context, job, options)
+		manifest.Add(report)
+		if err != nil {
+			return errors.Join(err, run.WriteManifest(s.dir, manifest))
+		}
+		say(c, "%s", report)
+		if failed += report.Failed; failed > 0 && options.FailFast {
+			break
+		}
+	}
+	var finishing error
+	switch {
+	case finish == nil:
+	case failed > 0 && !c.Bool("allow-missing"):
+		say(c, "nothing is aggregated while cells are missing: run again to repeat them, or pass --allow-missing to go without")
+	default:
+		finishing = finish()
+	}
+	manifest.Finished = time.Now()
+	if err := errors.Join(finishing, s.describe(), run.WriteManifest(s.dir, manifest)); err != nil {
+		return err
+	}
+	if failed > 0 {
+		return &coded{run.ExitFailed, failures(manifest.Failures)}
+	}
+	return nil
+}
+
+// units name what the tasks of a job count.
+var units = map[string]string{"generate": "requests", "simulate": "requests"}
+
+// openManifest starts the folder's manifest and writes it, so that a run that
+// is killed leaves word of what it was.
+func (s *study) openManifest() (run.Manifest, error) {
+	m, err := run.NewManifest(s.dir, s.plan.Experiment.Name)
+	if err != nil {
+		return m, err
+	}
+	text, err := s.resolved()
+	if err != nil {
+		return m, err
+	}
+	m.Experiment = string(text)
+	return m, run.WriteManifest(s.dir, m)
+}
+
+// describe writes what people and DuckDB need to read the tables.
+func (s *study) describe() error {
+	return errors.Join(
+		table.WriteViews(s.dir, schemas(), s.plan.Factors()),
+		table.WriteDataPackage(s.dir, s.plan.Experiment.Name, schemas()),
+	)
+}
+
+// mostFailures is how many failures a message spells out.
+const mostFailures = 5
+
+// failures is the error of a run in which tasks failed.
+func failures(all []run.Failure) error {
+	errs := []error{fmt.Errorf("%d failed; table failures has them all", len(all))}
+	for _, f := range all[:min(len(all), mostFailures)] {
+		errs = append(errs, fmt.Errorf("  %s: %s\n    repeat it: %s", f.Name, f.Error, f.Repro))
+	}
+	return errors.Join(errs...)
+}
+
+func say(c *cli.Context, format string, values ...any) {
+	fmt.Fprintf(c.App.ErrWriter, format+"\n", values...)
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
+
+	"switchyard/pipeline/experiments"
+	"switchyard/sim/param"
+	"switchyard/stages/experiment"
+	"switchyard/stages/run"
+	"switchyard/stages/simulate"
+	"switchyard/stages/table"
+)
+
+// study is an experiment on its way through the stages.
+type study struct {
+	argument string // as the user named it: a file or a built-in name
+	plan     *simulate.Plan
+	dir      string
+}
+
+// openStudy reads the experiment that the command's argument names and plans
+// it, so that all that is wrong with it is known before anything runs.
+func openStudy(c *cli.Context) (*study, error) {
+	if err := exactly(c, 1, 1); err != nil {
+		return nil, err
+	}
+	if c.Bool("fail-fast") && c.Bool("keep-going") {
+		return nil, fmt.Errorf("%s: --fail-fast and --keep-going exclude each other", c.Command.Name)
+	}
+	s := &study{argument: c.Args().First(), dir: c.String("out")}
+	data, err := readExperiment(s.argument)
+	if err != nil {
+		return nil, &coded{run.ExitInput, err}
+	}
+	e, err := experiment.Load(s.argument, data, experiment.Options{Set: c.StringSlice("set"), Replications: c.String("replications")})
+	if err != nil {
+		return nil, &coded{run.ExitInput, err}
+	}
+	if s.plan, err = simulate.NewPlan(e); err != nil {
+		return nil, &coded{run.ExitInput, err}
+	}
+	if s.dir == "" {
+		s.dir = filepath.Join("out", e.Name)
+	}
+	return s, nil
+}
+
+// readExperiment reads a file or, where there is none of that name, a
+// built-in experiment.
+func readExperiment(argument string) ([]byte, error) {
+	data, err := os.ReadFile(argument)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return data, err
+	}
+	if data, ok := experiments.Read(argument); ok {
+		return data, nil
+	}
+	known := experiments.Names()
+	return nil, fmt.Errorf("no experiment %q: expected a file, or one of the built-in %s%s",
+		argument, strings.Join(known, ", "), didYouMean(argument, known, ""))
+}
+
+// options are those of every job of the study.
+func (s *study) options(c *cli.Context, lock *run.Lock) run.Options {
+	return run.Options{
+		Dir: s.dir, Workers: c.Int("workers"), FailFast: c.Bool("fail-fast"),
+		Progress: c.App.ErrWriter, Resume: s.resume(c), Lock: lock,
+		Provenance: table.Provenance{Experiment: s.plan.Experiment.Name},
+	}
+}
+
+// again is the command line that names this experiment with these changes,
+// for another command: "switchyard simulate my.yaml --set a.b=v".
+func (s *study) again(c *cli.Context, command string) string {
+	words := []string{programName, command, s.argument}
+	if r := c.String("replications"); r != "" {
+		words = append(words, "--replications", r)
+	}
+	for _, set := range c.StringSlice("set") {
+		words = append(words, "--set", set)
+	}
+	return quoteAll(words)
+}
+
+// resume is the command that goes on after an interrupt.
+func (s *study) resume(c *cli.Context) string {
+	words := s.again(c, c.Command.Name)
+	if out := c.String("out"); out != "" {
+		words += " --out " + quote(out)
+	}
+	if n := c.Int("workers"); n != 0 {
+		words += fmt.Sprint(" --workers ", n)
+	}
+	if c.Bool("fail-fast") {
+		words += " --fail-fast"
+	}
+	return words
+}
+
+func quoteAll(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = quote(w)
+	}
+	return strings.Join(quoted, " ")
+}
+
+// quote makes a word safe to paste into a shell.
+func quote(word string) string {
+	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=,:+@%") == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
