@@ -7,6 +7,7 @@ import (
 
 	"switchyard/sim/cluster"
 	"switchyard/sim/workload"
+	"switchyard/stages/experiment"
 	"switchyard/stages/generate"
 	"switchyard/stages/run"
 	"switchyard/stages/table"
@@ -67,7 +68,7 @@ func Job(p *Plan, o Options) run.Job {
 			groups[in] = g
 		}
 		task := run.Task{
-			Key: r.Key, Index: r.Index, Name: r.Name(), Weight: cost(r), Group: g, Tables: tables,
+			Key: taskKey(r, p.Experiment), Index: r.Index, Name: r.Name(), Weight: cost(r), Group: g, Tables: tables,
 			Run: func(_ context.Context, shared, own any, out *run.Sink) error {
 				return p.simulate(r, shared.(*workload.Workload), own.(*worker), out)
 			},
@@ -96,6 +97,18 @@ func open(in input, dir string) (*workload.Workload, error) {
 		return nil, fmt.Errorf("make workload %s: %w", in.variant.Name, err)
 	}
 	return w, nil
+}
+
+// taskKey returns the key under which the rows of a cell are done. With all
+// its requests at hand a cell can be measured anew, so its own key will do.
+// Without them, another cut, objective or sample needs another run.
+func taskKey(r *Run, e *experiment.Experiment) string {
+	share := share(e.Tables)
+	if share == 1 {
+		return r.Key
+	}
+	return fmt.Sprintf("%s warm_up=%v ttft_ms=%v tpot_ms=%v e2e_ms=%v requests=%v",
+		r.Key, e.WarmUp, e.SLO.TTFTMs, e.SLO.TPOTMs, e.SLO.E2EMs, share)
 }
 
 // cost estimates how long a cell takes, in requests on one replica. What a

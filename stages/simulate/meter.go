@@ -83,6 +83,13 @@ func (m *Meter) Rows(rows []Request, replicas int32) {
 // it arrived in the window and finished.
 func (m *Meter) Measured(i int) bool { return m.in[i] && m.status[i] == finished }
 
+// Samples returns the latencies that the last Measure took, in no particular
+// order, as many as Metrics.Measured; tpot has those of more than one output
+// token. They last until the meter's next call.
+func (m *Meter) Samples() (ttft, e2e, queue []int64, tpot []float64) {
+	return m.ttft, m.e2e, m.queue, m.tpot
+}
+
 // size makes room for n requests on so many replicas.
 func (m *Meter) size(n, replicas int) {
 	m.arrival, m.start = grow(m.arrival, n), grow(m.start, n)

@@ -3,9 +3,13 @@ package simulate
 import "math"
 
 // SetMetrics copies m into the columns that it covers and leaves the others:
-// identity, factors, and the state of the replicas.
+// identity, factors, and the state of the replicas. Averages of that state
+// over another window than m's become NULL, since requests do not tell them.
 func (c *Cell) SetMetrics(m *Metrics) {
 	f := make(numbers, 0, 64)
+	if c.WarmUp != m.WarmUp {
+		c.Utilisation, c.KVMean = nil, nil
+	}
 	c.WarmUp, c.SLOTTFTMs, c.SLOTPOTMs, c.SLOE2EMs = m.WarmUp, m.SLO.TTFTMs, m.SLO.TPOTMs, m.SLO.E2EMs
 	c.Requests, c.Finished, c.Rejected, c.Failed = m.Requests, m.Finished, m.Rejected, m.Failed
 	c.Status = "ok"
