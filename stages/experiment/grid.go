@@ -1,0 +1,171 @@
+package experiment
+
+import "fmt"
+
+// maxPoints bounds the grid without its replications.
+const maxPoints = 100_000
+
+// choice is a mapping in which every axis has its value and every list of
+// variants its variant.
+type choice struct {
+	source  *node // the mapping of the file
+	entries []chosen
+}
+
+// chosen is one key of it: a value, or a mapping.
+type chosen struct {
+	key        string
+	value      *node
+	below      *choice
+	perReplica *node // the flag
+}
+
+func (c *choice) get(key string) *chosen {
+	for i := range c.entries {
+		if c.entries[i].key == key {
+			return &c.entries[i]
+		}
+	}
+	return nil
+}
+
+// node returns what stands in the file.
+func (c *chosen) node() *node {
+	if c.below != nil {
+		return c.below.source
+	}
+	return c.value
+}
+
+// grid expands the tree depth first, in the order of the file, so that what
+// comes later varies faster. Each step hands its result to a continuation.
+type grid struct {
+	doc     *document
+	forms   map[*node]*form
+	names   map[*node]string // of factors
+	zips    map[string]int   // chosen index of each zip
+	factors []Factor
+	part    string
+	points  []Point
+}
+
+// section expands the named variants of parts[0] and goes on with the rest.
+func (g *grid) section(parts []part, p Point) {
+	if len(parts) == 0 {
+		if len(g.points) <= maxPoints {
+			p.Index = len(g.points)
+			p.Factors = append([]Factor(nil), g.factors...)
+			g.points = append(g.points, p)
+		}
+		return
+	}
+	for _, item := range parts[0].variants.items {
+		g.part = parts[0].name
+		g.mapping(item, "name", func(c *choice) {
+			instance := Instance{Name: item.get("name").raw, Section: Section{choice: c, doc: g.doc}}
+			switch parts[0].name {
+			case "workload":
+				p.Workload = instance
+			case "cluster":
+				p.Cluster = instance
+			case "router":
+				p.Router = instance
+			}
+			g.section(parts[1:], p)
+			g.part = parts[0].name
+		})
+	}
+}
+
+// mapping expands all entries of n but the one called skip.
+func (g *grid) mapping(n *node, skip string, then func(*choice)) {
+	entries := make([]chosen, len(n.entries))
+	var from func(i, filled int)
+	from = func(i, filled int) {
+		switch {
+		case len(g.points) > maxPoints:
+		case i == len(n.entries):
+			then(&choice{source: n, entries: append([]chosen(nil), entries[:filled]...)})
+		case n.entries[i].key == skip:
+			from(i+1, filled)
+		default:
+			g.value(n.entries[i].value, func(c chosen) {
+				c.key = n.entries[i].key
+				entries[filled] = c
+				from(i+1, filled+1)
+			})
+		}
+	}
+	from(0, 0)
+}
+
+func (g *grid) value(n *node, then func(chosen)) {
+	f := g.forms[n]
+	switch {
+	case f != nil && !f.swept:
+		then(chosen{value: f.values[0], perReplica: f.perReplica})
+	case f != nil:
+		g.sweep(n, f, then)
+	case n.maps():
+		for _, item := range n.items {
+			g.mark(n, item.get("name").raw, func() {
+				g.mapping(item, "name", func(c *choice) { then(chosen{below: c}) })
+			})
+		}
+	case n.kind == mapping:
+		g.mapping(n, "", func(c *choice) { then(chosen{below: c}) })
+	default:
+		then(chosen{value: n})
+	}
+}
+
+func (g *grid) sweep(n *node, f *form, then func(chosen)) {
+	take := func(i int) {
+		g.mark(n, f.values[i].label(), func() { then(chosen{value: f.values[i], perReplica: f.perReplica}) })
+	}
+	if f.zip == "" {
+		for i := range f.values {
+			take(i)
+		}
+		return
+	}
+	if i, set := g.zips[f.zip]; set {
+		take(i)
+		return
+	}
+	for i := range f.values {
+		g.zips[f.zip] = i
+		take(i)
+	}
+	delete(g.zips, f.zip)
+}
+
+// mark runs then with a factor set.
+func (g *grid) mark(axis *node, value string, then func()) {
+	g.factors = append(g.factors, Factor{Name: g.names[axis], Value: value, Part: g.part})
+	then()
+	g.factors = g.factors[:len(g.factors)-1]
+}
+
+// part is one of the three crossed sections.
+type part struct {
+	name     string // workload, cluster, router
+	variants *node
+}
+
+// expand checks the sections and, where they are complete, returns the grid.
+func expand(doc *document, parts []part, complete bool) ([]Point, []error) {
+	c := &checker{forms: map[*node]*form{}, paths: map[*node]string{}, zips: map[string]*node{}}
+	for _, p := range parts {
+		c.variants(p.variants, p.name)
+	}
+	if c.errs != nil || !complete {
+		return nil, c.errs
+	}
+	g := &grid{doc: doc, forms: c.forms, names: c.factors(), zips: map[string]int{}}
+	g.section(parts, Point{})
+	if len(g.points) > maxPoints {
+		return nil, []error{parts[0].variants.wrong(fmt.Sprintf("a grid of at most %d configurations", maxPoints))}
+	}
+	return g.points, nil
+}
