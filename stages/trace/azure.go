@@ -27,6 +27,7 @@ func readAzure(in *input, emit emitFunc) error {
 		return err
 	}
 	var at clock
+	var r workload.Request
 	for {
 		if err := t.next(); err != nil {
 			if errors.Is(err, io.EOF) {
@@ -34,7 +35,7 @@ func readAzure(in *input, emit emitFunc) error {
 			}
 			return err
 		}
-		r := workload.Request{After: workload.None, Session: workload.None, OutputID: workload.None}
+		r = workload.Request{After: workload.None, Session: workload.None, OutputID: workload.None}
 		if r.ArrivalUs, err = at.parse("TIMESTAMP", t.field(0)); err == nil {
 			if r.Prompt, err = t.tokens(1); err == nil {
 				r.Output, err = t.tokens(2)
@@ -80,5 +81,9 @@ func (c *clock) parse(field string, text []byte) (int64, error) {
 		}
 		return 0, bad(field, problem, "a date and time such as 2023-11-16 18:15:46.6805900 or 2024-05-10 00:00:00.009930+00:00")
 	}
-	return t.UnixMicro(), nil
+	us := t.UnixMicro()
+	if us < 0 || us >= exactUs {
+		return 0, bad(field, quote(s), "a year from 1970 to 2254")
+	}
+	return us, nil
 }

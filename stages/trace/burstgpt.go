@@ -26,6 +26,7 @@ func readBurstGPT(in *input, emit emitFunc) error {
 		return err
 	}
 	users := users{session: map[string]int64{}, tags: map[[2]string][]string{}}
+	var r workload.Request
 	for {
 		if err := t.next(); err != nil {
 			if errors.Is(err, io.EOF) {
@@ -33,7 +34,7 @@ func readBurstGPT(in *input, emit emitFunc) error {
 			}
 			return err
 		}
-		r := workload.Request{After: workload.None, OutputID: workload.None}
+		r = workload.Request{After: workload.None, OutputID: workload.None}
 		if err = burst(t, &r); err == nil {
 			users.fill(t, &r)
 			err = emit(t.l.n, 0, &r)

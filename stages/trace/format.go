@@ -47,6 +47,7 @@ type input struct {
 	r           io.Reader    // unpacked
 	whole       randomAccess // the same, where it can be read in place; nil otherwise
 	blockTokens int32
+	broken      error // that the first bytes already ran into
 }
 
 // formats is the registry; Detect tries them in this order.

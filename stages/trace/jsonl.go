@@ -50,7 +50,7 @@ func (h *hashIDs) UnmarshalJSON(text []byte) error {
 	h.given = true
 	for text = bytes.TrimSpace(text[1 : len(text)-1]); len(text) > 0; {
 		item, rest, _ := bytes.Cut(text, []byte(","))
-		id, err := parseID(bytes.TrimSpace(item))
+		id, err := parseID(item)
 		if err != nil {
 			return err
 		}
@@ -60,8 +60,22 @@ func (h *hashIDs) UnmarshalJSON(text []byte) error {
 }
 
 // parseID takes all signed and unsigned integers of 64 bits; of the latter the
-// bits count.
+// bits count. Digits alone, the usual case, take a short way.
 func parseID(text []byte) (int64, error) {
+	for len(text) > 0 && text[0] == ' ' {
+		text = text[1:]
+	}
+	var id int64
+	for i, c := range text {
+		if c < '0' || c > '9' || i == 18 {
+			return parseLongID(bytes.TrimSpace(text))
+		}
+		id = 10*id + int64(c-'0')
+	}
+	return id, nil
+}
+
+func parseLongID(text []byte) (int64, error) {
 	if id, err := strconv.ParseInt(string(text), 10, 64); err == nil {
 		return id, nil
 	}

@@ -72,9 +72,14 @@ func (l *lines) read() ([]byte, error) {
 // failed describes a read that broke off.
 func (l *lines) failed(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("%s:%d: the gzip stream breaks off: fetch the file again: %w", l.file, l.n+1, err)
+		return brokenOff(fmt.Sprintf("%s:%d", l.file, l.n+1), err)
 	}
 	return fmt.Errorf("%s:%d: read: %w", l.file, l.n+1, err)
+}
+
+// brokenOff describes a file that lacks its end.
+func brokenOff(place string, err error) error {
+	return fmt.Errorf("%s: the gzip stream breaks off, fetch the file again: %w", place, err)
 }
 
 // at completes an error about the line that next returned.

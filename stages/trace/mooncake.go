@@ -11,7 +11,8 @@ var mooncake = Format{
 		"and neither its prefill nor its latency can be known",
 	BlockTokens: 512,
 	matches: func(head []byte) bool {
-		return hasKeys(head, "timestamp", "input_length") || hasKeys(head, "timestamp", "hash_ids")
+		return hasKeys(head, "timestamp") && !hasKeys(head, "chat_id") &&
+			(hasKeys(head, "input_length") || hasKeys(head, "hash_ids"))
 	},
 	read: func(in *input, emit emitFunc) error { return readBlocks(in, 1e3, nil, emit) },
 }

@@ -52,6 +52,9 @@ func Read(file string, r io.Reader, s Source) (*Trace, error) {
 		return nil, err
 	}
 	f, err := choose(file, head, s.Format)
+	if err != nil && in.broken != nil {
+		return nil, in.broken // what there is of the first line may be too little to tell
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -88,12 +91,21 @@ func unpack(file string, r io.Reader) (*input, []byte, error) {
 		return in, head, nil
 	}
 	z, err := gzip.NewReader(buffered)
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: gzip: %w", file, err)
 	}
 	buffered = bufio.NewReaderSize(z, headBytes)
 	head, err = peek(file, buffered)
-	return &input{file: file, r: buffered}, head, err
+	in := &input{file: file, r: buffered}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		// Where the first lines are whole, the format's reader will say at
+		// which one the stream breaks off.
+		in.broken, err = err, nil
+	}
+	return in, head, err
 }
 
 func peek(file string, r *bufio.Reader) ([]byte, error) {
@@ -101,10 +113,10 @@ func peek(file string, r *bufio.Reader) ([]byte, error) {
 	switch {
 	case err == nil || errors.Is(err, io.EOF):
 		return head, nil
-	case errors.Is(err, io.ErrUnexpectedEOF) && len(head) > 0:
-		return head, nil // the reader of the format will say at which line the stream breaks off
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return head, brokenOff(file, err)
 	}
-	return nil, fmt.Errorf("%s: read: %w", file, err)
+	return head, fmt.Errorf("%s: read: %w", file, err)
 }
 
 func choose(file string, head []byte, name string) (Format, error) {
