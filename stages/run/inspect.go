@@ -1,7 +1,10 @@
 package run
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"time"
 
 	"switchyard/stages/table"
@@ -43,9 +46,9 @@ func Inspect(job Job, dir string, workers int) (Estimate, error) {
 	if err := job.check(); err != nil {
 		return Estimate{}, err
 	}
-	parts, err := table.InspectParts(dir, job.Tables...)
+	parts, err := inspectParts(dir, job.Tables)
 	if err != nil {
-		return Estimate{}, fmt.Errorf("%w: open %s: %w", ErrStorage, dir, err)
+		return Estimate{}, err
 	}
 	e := newExecution(&job, o, time.Now())
 	e.onDisk = parts.Keys
@@ -78,4 +81,22 @@ func (e *Estimate) predict(dir string, workers int) {
 			e.Known = true
 		}
 	}
+}
+
+// inspectParts reads what the folder holds, under its lock because opening it
+// puts it in order.
+func inspectParts(dir string, tables []table.Definition) (*table.Parts, error) {
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return new(table.Parts), nil
+	}
+	lock, err := Acquire(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Release()
+	parts, err := table.OpenParts(dir, tables...)
+	if err != nil {
+		return nil, fmt.Errorf("%w: open %s: %w", ErrStorage, dir, err)
+	}
+	return parts, nil
 }

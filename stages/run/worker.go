@@ -115,7 +115,7 @@ func (w *worker) hold(t *Task, batches []table.Batch) error {
 			written = true
 		}
 		if !written {
-			if err := part.Append(t.Key, nil); err != nil {
+			if err := part.Append(t.Key, noRows(name)); err != nil {
 				return storageError("write", name, err)
 			}
 		}
@@ -123,6 +123,12 @@ func (w *worker) hold(t *Task, batches []table.Batch) error {
 	w.held++
 	return nil
 }
+
+// noRows is a batch that records a key in a table and nothing else.
+type noRows string
+
+func (n noRows) Table() string { return string(n) }
+func (n noRows) Len() int      { return 0 }
 
 // part returns the worker's open part of a table. All parts of one commit
 // have the same number, larger than that of every earlier commit.

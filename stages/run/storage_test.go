@@ -1,0 +1,131 @@
+package run
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A child whose files may not grow past a few kilobytes meets a write error,
+// as on a full disk: it stops with a clear error, and a later run ends well.
+func TestWriteErrorStopsTheRun(t *testing.T) {
+	const tasks = 60
+	want := straight(t, synthetic{numbers: upTo(tasks), groups: 1 + tasks/10})
+	stopped := 0
+	for _, limit := range []string{"100", "700", "1500", "2500", "4000"} {
+		dir := t.TempDir()
+		c := newChild(t, dir, tasks, time.Millisecond, childLimit+"="+limit)
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		switch code := c.code(); code {
+		case ExitOK:
+			wantSame(t, dir, want)
+			continue
+		case ExitInternal:
+			stopped++
+			wantText(t, errors.New(c.stderr.String()), "cannot store results", "file too large")
+		default:
+			t.Fatalf("limit %s: code %d: %s", limit, code, c.stderr.String())
+		}
+		r := execute(t, synthetic{numbers: upTo(tasks), groups: 1 + tasks/10}, Options{Dir: dir})
+		t.Logf("limit %s: %d of %d tasks had been stored", limit, r.Skipped, tasks)
+		wantSame(t, dir, want)
+	}
+	if stopped < 2 {
+		t.Errorf("only %d children met their limit", stopped)
+	}
+}
+
+// stopEarly leaves a folder with parts and no finished tables.
+func stopEarly(t *testing.T, s synthetic) string {
+	t.Helper()
+	dir, signals := t.TempDir(), make(chan os.Signal, 1)
+	job := s.job()
+	last := len(job.Tasks) - 1
+	job.Tasks[last].Weight = 1e-9 // comes last
+	job.Next = func(done Task) ([]Task, error) {
+		if done.Index == int32(last)-1 {
+			signals <- os.Interrupt
+			time.Sleep(50 * time.Millisecond)
+		}
+		return nil, nil
+	}
+	// Equal weights, so that the order is that of the indexes.
+	for i := range last {
+		job.Tasks[i].Weight = 1
+	}
+	r, err := Execute(t.Context(), job, Options{Dir: dir, Workers: 1, Signals: signals, FlushEvery: time.Nanosecond})
+	if !errors.Is(err, ErrInterrupted) || r.Left != 1 {
+		t.Fatalf("error %v, left %d", err, r.Left)
+	}
+	return dir
+}
+
+// A part that is cut short, altered or emptied is moved aside, and its tasks
+// run again.
+func TestCorruptPartsRunAgain(t *testing.T) {
+	s := synthetic{numbers: upTo(9)}
+	want := straight(t, s)
+	for name, spoil := range map[string]func([]byte) []byte{
+		"cut short": func(b []byte) []byte { return b[:len(b)-9] },
+		"emptied":   func([]byte) []byte { return nil },
+		"altered":   func(b []byte) []byte { copy(b[len(b)/8:], "altered by someone"); return b },
+	} {
+		for _, of := range []string{"squares", "digits"} {
+			dir := stopEarly(t, s)
+			path := ""
+			for _, part := range partsOf(t, dir) {
+				if strings.HasPrefix(part, of) {
+					path = filepath.Join(dir, "parts", part)
+				}
+			}
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, spoil(data), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			r := execute(t, s, Options{Dir: dir, Workers: 2})
+			if r.Done != 2 || r.Skipped != 7 {
+				t.Errorf("%s %s: done %d, skipped %d, expected 2 and 7", of, name, r.Done, r.Skipped)
+			}
+			if len(r.Corrupt) != 1 || !strings.Contains(r.Corrupt[0], filepath.Base(path)) {
+				t.Errorf("%s %s: reported %q", of, name, r.Corrupt)
+			}
+			if _, err := os.Stat(path + ".corrupt"); err != nil {
+				t.Errorf("%s %s: %v", of, name, err)
+			}
+			wantSame(t, dir, want)
+		}
+	}
+}
+
+// Finished tables are checked as well.
+func TestCorruptFinishedTableRunsAgain(t *testing.T) {
+	s := synthetic{numbers: upTo(9)}
+	want := straight(t, s)
+	dir := straight(t, s)
+	path := filepath.Join(dir, "digits", "part-0000.parquet")
+	if err := os.Truncate(path, 500); err != nil {
+		t.Fatal(err)
+	}
+	r := execute(t, s, Options{Dir: dir})
+	wantCounts(t, r, 9, 0, 0, 0)
+	wantSame(t, dir, want)
+}
+
+func TestFolderThatIsAFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Execute(t.Context(), synthetic{numbers: upTo(1)}.job(), Options{Dir: path})
+	if !errors.Is(err, ErrStorage) || ExitCode(err) != ExitInternal {
+		t.Errorf("error %v", err)
+	}
+}
