@@ -18,15 +18,17 @@ type Options struct {
 	// where a point has several. Empty means the router of the first
 	// configuration.
 	Baseline string
-	// WarmUp, in [0, 1), cuts the window anew; nil keeps that of `cells`. It
-	// needs all requests in table `requests`. State over time (KV use, queue
-	// lengths, steps) is not in there, and NULL then.
+	// WarmUp, in [0, 1), cuts the window anew; nil keeps that of the plan or,
+	// without one, of `cells`. It needs all requests in table `requests`. The
+	// replicas' state over the window (utilisation, mean KV use) is not in
+	// there, and NULL then.
 	WarmUp *float64
 	// AllowMissing takes configurations without some of their replications;
 	// each such row then has a warning.
 	AllowMissing bool
-	// Plan lets configurations be missed of which no cell is there; without
-	// it the wanted replications are those that any configuration has.
+	// Plan lets configurations be missed of which no cell is there, and says
+	// which warm-up and objective the cells should have; without it the wanted
+	// replications are those that any configuration has.
 	Plan *simulate.Plan
 }
 
@@ -53,7 +55,7 @@ func Run(dir string, o Options) (*Result, error) {
 	if len(cells) == 0 {
 		return nil, fmt.Errorf("aggregate: table cells in %s is empty; run the experiment first", dir)
 	}
-	extras, err := readRequests(dir, cells, o.WarmUp)
+	extras, err := readRequests(dir, cells, measureOf(o))
 	if err != nil {
 		return nil, fmt.Errorf("aggregate: %w", err)
 	}

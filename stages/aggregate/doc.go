@@ -8,9 +8,9 @@
 //     without its replication. Missing replications are an error unless
 //     Options.AllowMissing: an interval over the runs that happened to finish
 //     answers another question.
-//  2. With Options.WarmUp the metrics are measured anew from table `requests`,
-//     which must hold all requests; the tables of the simulation stay as they
-//     are.
+//  2. With another warm-up or objective than that of the cells, the metrics are
+//     measured anew from table `requests`, which must hold all requests; the
+//     tables of the simulation stay as they are.
 //  3. A configuration is saturated or not, see saturation.go. It is a property
 //     of all its replications together.
 //  4. `summary`: a row a configuration and metric. The mean over replications

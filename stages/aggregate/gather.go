@@ -51,6 +51,10 @@ func gather(cells []simulate.Cell) ([]*configuration, error) {
 		if n := len(c.replications); n > 0 && c.replications[n-1] == cell.Replication {
 			return nil, fmt.Errorf("table cells holds %s, replication %d, twice; delete the folder and run the experiment again", c.name(), cell.Replication)
 		}
+		if cell.WarmUp != cells[order[0]].WarmUp {
+			return nil, fmt.Errorf("%s was measured with warm-up %v, %s with %v; say which one to measure all with, or run the experiment again",
+				configs[0].name(), configs[0].WarmUp, c.name(), cell.WarmUp)
+		}
 		c.add(cell)
 	}
 	return configs, nil

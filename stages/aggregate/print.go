@@ -58,7 +58,7 @@ func (l *legend) print(w io.Writer) {
 		fmt.Fprintln(w, "1=    not told apart from the best (paired t test, Holm's correction, 5 %)")
 	}
 	if l.saturated {
-		fmt.Fprintln(w, "sat.  saturated: cannot keep up with its arrivals, so its latency depends on the run's length")
+		fmt.Fprintln(w, "sat.  saturated: cannot keep up with its arrivals; latency depends on the run's length, no ratio")
 	}
 	if l.single {
 		fmt.Fprintln(w, "One replication has no intervals: differences may be chance.")
@@ -68,7 +68,7 @@ func (l *legend) print(w io.Writer) {
 // print writes the point's block.
 func (p *point) print(w io.Writer, l *legend) {
 	list := p.ranking()
-	fmt.Fprintf(w, "%s\n", clip(p.title(), printWidth))
+	fmt.Fprintf(w, "%s\n%s\n", clip(p.workload+" on "+p.cluster, printWidth), p.title())
 	unit, scale := timeUnit(list)
 	columns := []column{
 		{head: "", left: true}, {head: "router", left: true},
@@ -98,7 +98,7 @@ func (p *point) print(w io.Writer, l *legend) {
 	fmt.Fprintln(w)
 }
 
-// title says what the routers share.
+// title says what else the routers share.
 func (p *point) title() string {
 	var reps, requests, ceiling []float64
 	for _, c := range p.configs {
@@ -106,21 +106,26 @@ func (p *point) title() string {
 		reps, requests = append(reps, n), append(requests, float64(c.measured)/n)
 		ceiling = append(ceiling, present(c.of(hitCeiling))...)
 	}
-	text := fmt.Sprintf("%s on %s: replicas %d, replications %s, requests measured in each %s",
-		p.workload, p.cluster, p.configs[0].Replicas, span(reps), span(requests))
+	text := fmt.Sprintf("%s, %s of %s",
+		span([]float64{float64(p.configs[0].Replicas)}, "replica"), span(reps, "replication"), span(requests, "measured request"))
 	if len(ceiling) > 0 {
 		text += ", hit ceiling " + percent(stats.Mean(ceiling))
 	}
 	return text
 }
 
-// span writes the least and the greatest of some numbers.
-func span(x []float64) string {
+// span writes the least and the greatest of some numbers of things.
+func span(x []float64, thing string) string {
 	lo, hi := math.Round(slices.Min(x)), math.Round(slices.Max(x))
-	if lo == hi {
-		return thousands(lo)
+	text := thousands(lo)
+	if lo != hi {
+		text += "-" + thousands(hi)
 	}
-	return thousands(lo) + "-" + thousands(hi)
+	text += " " + thing
+	if hi != 1 {
+		text += "s"
+	}
+	return text
 }
 
 // timeUnit chooses the unit of a block's latencies by the greatest mean that
@@ -128,7 +133,7 @@ func span(x []float64) string {
 func timeUnit(list []ranked) (unit string, scale float64) {
 	most := math.NaN()
 	for i := range list {
-		if v := list[i].mean; !(v <= most) && !math.IsNaN(v) && (!list[i].saturated || i == 0) {
+		if v := list[i].mean; !(v <= most) && !math.IsNaN(v) && (!list[i].saturated || list[0].saturated) {
 			most = v
 		}
 	}
@@ -141,10 +146,14 @@ func timeUnit(list []ranked) (unit string, scale float64) {
 	return "s", 1e-6
 }
 
-// decimals returns how many give the least value of a column three digits.
+// decimals returns how many give the least value of a column three digits;
+// what is saturated does not count unless all is.
 func decimals(list []ranked, name string, scale float64) int {
 	least := math.NaN()
 	for i := range list {
+		if list[i].saturated && !list[0].saturated {
+			continue
+		}
 		if v := stats.Mean(present(list[i].of(name))) * scale; v > 0 && !(v >= least) {
 			least = v
 		}

@@ -25,19 +25,53 @@ type extra struct {
 	restUs, usedUs   float64
 }
 
+// measure is how the cells are to be measured; nil leaves each as it is.
+type measure struct {
+	warmUp *float64
+	slo    *experiment.SLO
+}
+
+// measureOf takes the warm-up from the options, else from the plan, and the
+// objective from the plan: cells that a folder holds from before the
+// experiment file changed have the old ones.
+func measureOf(o Options) measure {
+	var m measure
+	if o.Plan != nil {
+		e := *o.Plan.Experiment
+		m.warmUp, m.slo = &e.WarmUp, &e.SLO
+	}
+	if o.WarmUp != nil {
+		m.warmUp = o.WarmUp
+	}
+	return m
+}
+
+// of returns the measure of a cell, and whether the cell has another.
+func (m measure) of(c *simulate.Cell) (warmUp float64, slo experiment.SLO, anew bool) {
+	own := experiment.SLO{TTFTMs: c.SLOTTFTMs, TPOTMs: c.SLOTPOTMs, E2EMs: c.SLOE2EMs}
+	warmUp, slo = c.WarmUp, own
+	if m.warmUp != nil {
+		warmUp = *m.warmUp
+	}
+	if m.slo != nil {
+		slo = *m.slo
+	}
+	return warmUp, slo, warmUp != c.WarmUp || slo != own
+}
+
 // readRequests reads the requests of the cells that keep all of theirs, pools
-// them by configuration and, with warmUp, measures the cells anew in place. It
-// reads nothing where no cell keeps them, and with warmUp refuses unless all
-// do.
-func readRequests(dir string, cells []simulate.Cell, warmUp *float64) (map[int32]*extra, error) {
-	r := &reader{warmUp: warmUp, cells: map[int32]*simulate.Cell{}, extras: map[int32]*extra{}}
+// them by configuration, and measures anew, in place, the cells that have
+// another measure than asked for. It reads nothing where no cell keeps them,
+// and refuses where one that has to be measured anew does not.
+func readRequests(dir string, cells []simulate.Cell, m measure) (map[int32]*extra, error) {
+	r := &reader{measure: m, cells: map[int32]*simulate.Cell{}, extras: map[int32]*extra{}}
 	for i := range cells {
 		c := &cells[i]
 		if c.RequestsShare == 1 {
 			r.cells[c.Cell] = c
-		} else if warmUp != nil {
-			return nil, fmt.Errorf("cannot cut the warm-up anew: table requests keeps a share of %v of the requests of %s / %s / %s; run the experiment with tables: {requests: all}, or with the warm_up wanted",
-				c.RequestsShare, c.WorkloadPoint, c.ClusterPoint, c.RouterPoint)
+		} else if warmUp, slo, anew := m.of(c); anew {
+			return nil, fmt.Errorf("cells of %s / %s / %s have warm-up %v and objective %v, expected %v and %v: measuring them anew needs all their requests, of which table requests keeps a share of %v; run the experiment again with those in its file, or with tables: {requests: all}",
+				c.WorkloadPoint, c.ClusterPoint, c.RouterPoint, c.WarmUp, experiment.SLO{TTFTMs: c.SLOTTFTMs, TPOTMs: c.SLOTPOTMs, E2EMs: c.SLOE2EMs}, warmUp, slo, c.RequestsShare)
 		}
 	}
 	if len(r.cells) == 0 {
@@ -59,10 +93,10 @@ func readRequests(dir string, cells []simulate.Cell, warmUp *float64) (map[int32
 // a configuration follow each other, because replications are the grid's
 // fastest axis.
 type reader struct {
-	warmUp *float64
-	cells  map[int32]*simulate.Cell // that keep all requests
-	extras map[int32]*extra
-	seen   int
+	measure measure
+	cells   map[int32]*simulate.Cell // that keep all requests
+	extras  map[int32]*extra
+	seen    int
 
 	rows   []simulate.Request // of the current cell
 	meter  simulate.Meter
@@ -71,7 +105,7 @@ type reader struct {
 	pools  [samples]stats.Pool
 	sum    []float64 // of E2E latencies by request, over replications
 	n      []int32
-	warm   float64
+	warmUp float64
 }
 
 func (r *reader) batch(rows []simulate.Request) error {
@@ -120,22 +154,21 @@ func (r *reader) cell() error {
 	r.seen++
 	r.reps++
 	r.meter.Rows(rows, cell.Replicas)
-	warmUp := cell.WarmUp
-	if r.warmUp != nil {
-		warmUp = *r.warmUp
-	}
-	r.warm = warmUp
-	m := r.meter.Measure(warmUp, experiment.SLO{TTFTMs: cell.SLOTTFTMs, TPOTMs: cell.SLOTPOTMs, E2EMs: cell.SLOE2EMs})
-	if m.Requests != cell.Requests || warmUp == cell.WarmUp && m.Measured != cell.Measured {
+	warmUp, slo, anew := r.measure.of(cell)
+	m := r.meter.Measure(warmUp, slo)
+	if moved := warmUp != cell.WarmUp; m.Requests != cell.Requests || !moved && m.Measured != cell.Measured {
 		return fmt.Errorf("table requests does not match cells: cell %d has %d requests of %d; run the experiment again", cell.Cell, m.Requests, cell.Requests)
 	}
 	r.pool()
 	r.average(rows)
 	if warmUp != cell.WarmUp {
-		cell.SetMetrics(&m)
 		// State of the old window, which requests do not tell.
 		cell.Utilisation, cell.KVMean = nil, nil
 	}
+	if anew {
+		cell.SetMetrics(&m)
+	}
+	r.warmUp = warmUp
 	return nil
 }
 
@@ -178,7 +211,7 @@ func (r *reader) close() {
 			x.exact = x.exact && r.pools[m.sample].Exact()
 		}
 	}
-	x.settle(r.series(), r.warm)
+	x.settle(r.series(), r.warmUp)
 	r.extras[r.config] = x
 	for s := range r.pools {
 		r.pools[s].Reset()
