@@ -2,6 +2,7 @@ package table
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -27,11 +28,13 @@ type Compaction struct {
 // The bytes of the result depend on the rows, the places and the provenance,
 // and not on how the parts came about. At any instant a kill leaves the old
 // table with its parts or the new one; OpenParts tells which. Memory is
-// bounded by a window of rows (windowBytes), not by the table.
+// bounded by a window of rows (windowBytes), not by the table. A file whose
+// rows cannot be decoded is moved aside, as OpenParts does it, and its tasks
+// are missing.
 //
 // The caller must hold the folder's lock, and have no part open.
 func (t *Table[T]) Compact(dir string, place map[string]int32, p Provenance) (Compaction, error) {
-	return compactor[T]{table: t, dir: dir, place: place, prov: p, limit: fileBytes, window: windowBytes}.run()
+	return compactor[T]{table: t, dir: dir, place: place, prov: p, shape: finishedShape, window: windowBytes}.run()
 }
 
 // compactor is one compaction; tests set its limits and its disk.
@@ -41,52 +44,77 @@ type compactor[T any] struct {
 	dir    string
 	place  map[string]int32
 	prov   Provenance
-	limit  int64 // bytes of a finished file
+	shape  shape
 	window int64 // bytes of rows in memory
 }
 
 func (c compactor[T]) folder() string { return filepath.Join(c.dir, c.table.Name) }
 
 func (c compactor[T]) run() (Compaction, error) {
-	var result Compaction
-	if err := c.merge(&result); err != nil {
-		return result, fmt.Errorf("compact table %s: %w", c.table.Name, err)
+	var moved []Moved
+	for {
+		result, err := c.merge()
+		moved = append(moved, result.Moved...)
+		if bad := new(unreadable); errors.As(err, &bad) {
+			var m Moved
+			if m, err = moveAside(c.disk, bad.path, bad.err); err == nil {
+				moved = append(moved, m)
+				continue // without that file
+			}
+		}
+		result.Moved = moved
+		if err != nil {
+			return result, fmt.Errorf("compact table %s: %w", c.table.Name, err)
+		}
+		return result, nil
 	}
-	return result, nil
 }
 
-func (c compactor[T]) merge(result *Compaction) error {
+// unreadable is a file with a sound footer whose rows cannot be decoded.
+type unreadable struct {
+	path string
+	err  error
+}
+
+func (u *unreadable) Error() string { return u.path + ": " + u.err.Error() }
+func (u *unreadable) Unwrap() error { return u.err }
+
+func (c compactor[T]) merge() (result Compaction, err error) {
 	if err := recoverTable(c.disk, c.folder()); err != nil {
-		return err
+		return result, err
 	}
 	in, err := c.table.openAll(c.disk, c.dir, false)
 	if err != nil {
-		return err
+		return result, err
 	}
 	result.Moved = in.moved
 	m, err := planMerge(in.files, c.place)
 	if err != nil {
-		return err
+		return result, err
 	}
 	result.Rows, result.Kept = rowsOf(m.placed), rowsOf(m.kept)
 	if m.settled(c.place) && c.sameProvenance(in.files) {
-		result.Files = len(m.finished)
-		return nil
+		for _, f := range in.files {
+			if !f.part {
+				result.Files++
+			}
+		}
+		return result, nil
 	}
 	result.Changed = true
 	if err := c.keep(m); err != nil {
-		return err
+		return result, err
 	}
-	w := &finishedWriter[T]{table: c.table, disk: c.disk, dir: c.folder(), prov: c.prov, limit: c.limit}
+	w := &finishedWriter[T]{table: c.table, disk: c.disk, dir: c.folder(), prov: c.prov, shape: c.shape, tasked: true}
 	if err := c.write(w, m); err != nil {
 		w.abort()
-		return err
+		return result, err
 	}
 	result.Files = len(w.names)
 	if err := w.commit(); err != nil {
-		return err
+		return result, err
 	}
-	return c.removeParts(m)
+	return result, c.removeParts(m)
 }
 
 func (c compactor[T]) write(w *finishedWriter[T], m *merge) error {

@@ -107,7 +107,7 @@ func (g *gatherer[T]) fill(segments []segment, pieces []piece, used int) error {
 			err = r.read(p.start, g.window[p.at:p.at+p.rows], &g.scratch)
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w; the next run checks every page and moves the file aside if it is corrupt", g.files[segments[p.segment].file].path, err)
+			return &unreadable{path: g.files[segments[p.segment].file].path, err: err}
 		}
 	}
 	return nil
@@ -155,8 +155,13 @@ type segmentReader[T any] struct {
 
 func (r *segmentReader[T]) close() error { return errors.Join(r.rows.Close(), r.file.close()) }
 
-// read fills rows from position start on.
-func (r *segmentReader[T]) read(start int64, rows []T, scratch *[]T) error {
+// read fills rows from position start on. Nothing in a file makes it panic.
+func (r *segmentReader[T]) read(start int64, rows []T, scratch *[]T) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("unreadable rows from %d on: %v", start, p)
+		}
+	}()
 	switch gap := start - r.at; {
 	case gap == 0:
 	case gap > 0 && gap <= skipRows:

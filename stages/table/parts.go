@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // Parts is what OpenParts found: which tasks have rows on disk, and where.
@@ -174,19 +175,29 @@ func (t *Table[T]) openOne(d disk, in *inputs, file inputFile, deep bool) error 
 		in.files = append(in.files, file)
 		return nil
 	}
-	if broken := new(os.PathError); errors.As(reason, &broken) {
-		return reason // the disk or the permissions, not the contents
+	moved, err := moveAside(d, file.path, reason)
+	if err == nil {
+		in.moved = append(in.moved, moved)
+	}
+	return err
+}
+
+// moveAside gives a file that could not be used another name. If the reason is
+// the disk or the permissions rather than the contents, it stays and the
+// reason comes back.
+func moveAside(d disk, path string, reason error) (Moved, error) {
+	if system := syscall.Errno(0); errors.As(reason, &system) {
+		return Moved{}, fmt.Errorf("%s: %w", path, reason)
 	}
 	suffix := ".corrupt"
 	if errors.Is(reason, errOutdated) {
 		suffix = ".outdated"
 	}
-	to := freeName(file.path + suffix)
-	if err := d.rename(file.path, to); err != nil {
-		return fmt.Errorf("%w, while moving a file aside: %w", err, reason)
+	to := freeName(path + suffix)
+	if err := d.rename(path, to); err != nil {
+		return Moved{}, fmt.Errorf("%w, while moving a file aside: %w", err, reason)
 	}
-	in.moved = append(in.moved, Moved{Path: file.path, To: to, Err: reason})
-	return d.syncDir(filepath.Dir(to))
+	return Moved{Path: path, To: to, Err: reason}, d.syncDir(filepath.Dir(to))
 }
 
 func (t *Table[T]) inspect(file *inputFile, deep bool) error {

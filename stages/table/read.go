@@ -14,7 +14,7 @@ func (t *Table[T]) Write(dir string, rows []T, p Provenance) error {
 }
 
 func (t *Table[T]) writeWhole(d disk, dir string, rows []T, p Provenance) error {
-	w := &finishedWriter[T]{table: t, disk: d, dir: filepath.Join(dir, t.Name), prov: p, limit: fileBytes}
+	w := &finishedWriter[T]{table: t, disk: d, dir: filepath.Join(dir, t.Name), prov: p, shape: finishedShape}
 	err := recoverTable(d, w.dir)
 	if err == nil {
 		err = w.write(rows)

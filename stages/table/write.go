@@ -11,11 +11,8 @@ import (
 const (
 	// rowGroupRows is DuckDB's unit of parallelism and of zone maps.
 	rowGroupRows = 122_880
-	// batchRows is the number of rows of one call to the encoder. The bytes of
-	// a file depend on where calls end, so finished tables are always cut here.
+	// batchRows divides rowGroupRows.
 	batchRows = 8_192
-	// fileBytes is the size at which a finished table goes on in another file.
-	fileBytes = 256 << 20
 	// A finished file's pages are large: readers skip by row group. A part's
 	// are small: several workers hold one part a table each, and compaction
 	// jumps between parts.
@@ -25,6 +22,19 @@ const (
 	// dictionary; past it the column goes on in plain encoding.
 	dictionaryBytes = 1 << 20
 )
+
+// shape says how a finished table is cut.
+type shape struct {
+	// batch is the number of rows of one call to the encoder. The bytes of a
+	// file depend on where calls end, so they always end here.
+	batch int
+	// group is the number of rows of a row group, a multiple of batch.
+	group int
+	// bytes is the size at which the table goes on in another file.
+	bytes int64
+}
+
+var finishedShape = shape{batch: batchRows, group: rowGroupRows, bytes: 256 << 20}
 
 // encoder writes rows of T to one Parquet file.
 type encoder[T any] struct {
@@ -37,6 +47,7 @@ func newEncoder[T any](t *Table[T], w io.Writer, pageBytes int, p Provenance) *e
 		parquet.Compression(&parquet.Zstd),
 		parquet.MaxRowsPerRowGroup(rowGroupRows),
 		parquet.PageBufferSize(pageBytes),
+		parquet.WriteBufferSize(0), // tempFile buffers, and counts
 		parquet.DictionaryMaxBytes(dictionaryBytes),
 		parquet.CreatedBy(p.tool(), "", ""),
 		parquet.KeyValueMetadata(keyExperiment, p.Experiment),
@@ -108,11 +119,12 @@ func sortEntries(keys, values []parquet.Value) {
 // What it writes is a function of the rows, their division into tasks and the
 // provenance, and not of the slices in which they come.
 type finishedWriter[T any] struct {
-	table *Table[T]
-	disk  disk
-	dir   string
-	prov  Provenance
-	limit int64 // bytes at which a file ends; fileBytes outside tests
+	table  *Table[T]
+	disk   disk
+	dir    string
+	prov   Provenance
+	shape  shape
+	tasked bool // the rows belong to tasks, which the footers list
 
 	file    *tempFile
 	encoder *encoder[T]
@@ -126,7 +138,7 @@ type finishedWriter[T any] struct {
 // begin starts the rows of a task: the only place where a file may end, so
 // that no task is ever half in a file.
 func (w *finishedWriter[T]) begin(t task) error {
-	if w.file != nil && w.file.size >= w.limit {
+	if w.file != nil && w.file.size >= w.shape.bytes {
 		if err := w.end(); err != nil {
 			return err
 		}
@@ -149,7 +161,7 @@ func (w *finishedWriter[T]) open() error {
 	}
 	w.names = append(w.names, name)
 	w.file, w.encoder = file, newEncoder(w.table, file, filePageBytes, w.prov)
-	w.pending, w.group, w.tasks = make([]T, 0, batchRows), 0, nil
+	w.pending, w.group, w.tasks = make([]T, 0, w.shape.batch), 0, nil
 	return nil
 }
 
@@ -159,17 +171,17 @@ func (w *finishedWriter[T]) write(rows []T) error {
 	}
 	w.rows += int64(len(rows))
 	for len(rows) > 0 {
-		if len(w.pending) == 0 && len(rows) >= batchRows {
-			if err := w.flush(rows[:batchRows]); err != nil {
+		if len(w.pending) == 0 && len(rows) >= w.shape.batch {
+			if err := w.flush(rows[:w.shape.batch]); err != nil {
 				return err
 			}
-			rows = rows[batchRows:]
+			rows = rows[w.shape.batch:]
 			continue
 		}
-		n := min(batchRows-len(w.pending), len(rows))
+		n := min(w.shape.batch-len(w.pending), len(rows))
 		w.pending = append(w.pending, rows[:n]...)
 		rows = rows[n:]
-		if len(w.pending) == batchRows {
+		if len(w.pending) == w.shape.batch {
 			if err := w.flush(w.pending); err != nil {
 				return err
 			}
@@ -183,7 +195,7 @@ func (w *finishedWriter[T]) flush(rows []T) error {
 	if err := w.encoder.write(rows); err != nil {
 		return err
 	}
-	if w.group += len(rows); w.group >= rowGroupRows {
+	if w.group += len(rows); w.group >= w.shape.group {
 		w.group = 0
 		return w.encoder.writer.Flush()
 	}
@@ -198,7 +210,7 @@ func (w *finishedWriter[T]) end() error {
 		}
 	}
 	clear(w.pending[:cap(w.pending)])
-	if w.tasks != nil {
+	if w.tasked {
 		w.tasks.store(w.encoder.writer.SetKeyValueMetadata)
 	}
 	if err := w.encoder.writer.Close(); err != nil {
