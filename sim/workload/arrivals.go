@@ -75,6 +75,9 @@ func (r Rate) renewal(e *Env, perSession float64, gap dist.Drawer) func() Start 
 	}
 }
 
+// RateRps is the mean rate.
+func (r Rate) RateRps() float64 { return r.RPS }
+
 // Poisson is the Poisson process: gaps are exponential, a random number of
 // requests arrives in any interval, independently of any other.
 type Poisson struct{ Rate }

@@ -15,6 +15,7 @@ var generators = []Entry{
 	{"programming", "samples of programming problems, after APPS", "Preble (2025), table 1 and appendix A", func() Generator { return new(Programming) }},
 	{"video-qa", "questions about videos, after NExT-QA", "Preble (2025), table 1 and appendix A", func() Generator { return new(VideoQA) }},
 	{"long-documents", "questions about long documents, after LooGLE", "Preble (2025), table 1 and appendix A", func() Generator { return new(LongDocuments) }},
+	{"mixture", "several generators at once, each with its share", "section components of the item", func() Generator { return new(Mixture) }},
 }
 
 // FindGenerator returns the generator of that name.

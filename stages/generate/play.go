@@ -1,0 +1,128 @@
+package generate
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"switchyard/sim/param"
+	"switchyard/sim/rng"
+	"switchyard/sim/workload"
+	"switchyard/stages/experiment"
+	"switchyard/stages/trace"
+)
+
+// traceItem are the keys of a trace, beside those of package trace.
+type traceItem struct {
+	Trace    string  `yaml:"trace" required:"true" doc:"file of the trace, from the experiment file's folder; ${VAR} is replaced"`
+	Resample string  `yaml:"resample" default:"auto" enum:"auto|none" doc:"auto: replication r is the r-th bootstrap resample, of whole sessions where they are known, else of windows; none: every replication is the trace itself"`
+	WindowS  float64 `yaml:"resample_window_s" default:"60" min:"0.001" max:"1000000000" unit:"s" doc:"length of a window that is resampled, in time as played"`
+}
+
+// traceID names a file and how it is read.
+type traceID struct {
+	path   string
+	source trace.Source
+}
+
+// loaded is a trace in memory with the digest of its file.
+type loaded struct {
+	trace  *trace.Trace
+	digest string
+}
+
+// playback is a trace as an item plays it. It is safe for concurrent use.
+type playback struct {
+	parameters []string
+	cut        *trace.Requests
+	each       func(replication int, seed uint64, emit func(*workload.Request) error) error
+}
+
+// play decodes a section that names a trace.
+func (d *Decoder) play(s experiment.Section, replicas int, beside ...any) (*playback, error) {
+	var item traceItem
+	var source trace.Source
+	var options trace.Options
+	if err := s.Decode(replicas, append(beside, &item, &source, &options)...); err != nil {
+		return nil, err
+	}
+	path, err := s.Path("trace")
+	if err != nil {
+		return nil, err
+	}
+	t, err := d.load(traceID{path, source})
+	if err != nil {
+		return nil, s.Errorf("trace", "a readable trace: "+err.Error(), nil)
+	}
+	cut, err := t.trace.Cut(options)
+	if err != nil {
+		return nil, s.Errorf("trace", err.Error(), nil)
+	}
+	p := &playback{cut: cut, parameters: []string{"trace=" + t.digest}}
+	p.parameters = append(p.parameters, fmt.Sprintf("format=%s", t.trace.Format.Name), fmt.Sprintf("block_tokens=%d", cut.BlockTokens()))
+	p.parameters = append(p.parameters, param.Canonical(&options)...)
+	if item.Resample == "none" {
+		p.parameters = append(p.parameters, "resample=none")
+		p.each = func(_ int, _ uint64, emit func(*workload.Request) error) error {
+			return cut.Each(func(_ int, r *workload.Request) error { return emit(r) })
+		}
+		return p, nil
+	}
+	p.parameters = append(p.parameters, "resample_window_s="+param.Format(item.WindowS))
+	// Finding the units takes as long as reading, so it waits for the first use.
+	sampler := sync.OnceValue(func() *workload.Resampler {
+		return workload.NewResampler(cut, max(1, int64(item.WindowS*1e6)))
+	})
+	p.each = func(replication int, seed uint64, emit func(*workload.Request) error) error {
+		return sampler().Each(rng.New(seed, replication, "workload/resample"), emit)
+	}
+	return p, nil
+}
+
+// load reads a trace, once for every way of reading it.
+func (d *Decoder) load(id traceID) (*loaded, error) {
+	if l, ok := d.traces[id]; ok {
+		return l, nil
+	}
+	file, err := os.Open(id.path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	digest := sha256.New()
+	if _, err := io.Copy(digest, file); err != nil {
+		return nil, err
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	t, err := trace.Read(id.path, file, id.source)
+	if err != nil {
+		return nil, err
+	}
+	l := &loaded{t, hex.EncodeToString(digest.Sum(nil))}
+	if d.traces == nil {
+		d.traces = map[traceID]*loaded{}
+	}
+	d.traces[id] = l
+	return l, nil
+}
+
+// trace decodes an item that plays a trace.
+func (d *Decoder) trace(in experiment.Instance, replicas int) (*Variant, error) {
+	p, err := d.play(in.Section, replicas)
+	if err != nil {
+		return nil, err
+	}
+	v := &Variant{Name: in.Name, seed: d.Seed, requests: p.cut.Len(), blockTokens: p.cut.BlockTokens(), parameters: p.parameters}
+	if v.blockTokens == 0 {
+		v.blockTokens = 16
+	}
+	v.each = func(replication int, emit func(*workload.Request) error) error {
+		return p.each(replication, d.Seed, emit)
+	}
+	return v.seal(), nil
+}
