@@ -156,7 +156,7 @@ func (n *node) label() string {
 
 var (
 	wholeText  = regexp.MustCompile(`^[-+]?(0|[1-9][0-9]*(_[0-9]+)*)$`)
-	numberText = regexp.MustCompile(`^[-+]?([0-9]+(_[0-9]+)*\.?|[0-9]*\.[0-9]+)([eE][-+]?[0-9]+)?$`)
+	numberText = regexp.MustCompile(`^[-+]?([0-9]+(_[0-9]+)*(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$`)
 	zeroText   = regexp.MustCompile(`^[-+]?0[0-9_]+$`)
 	basedText  = regexp.MustCompile(`^0(x[0-9a-fA-F]+|o[0-7]+)$`)
 )

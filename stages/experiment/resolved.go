@@ -196,7 +196,7 @@ func flow(n *node) string {
 	return param.Format(n.value)
 }
 
-var bareText = regexp.MustCompile(`^[A-Za-z0-9_/][A-Za-z0-9_./-]*$`)
+var bareText = regexp.MustCompile(`^[A-Za-z_/][A-Za-z0-9_./-]*$`)
 
 // quote writes text so that it reads back as the same text.
 func quote(text string) string {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 
 	"switchyard/sim/param"
@@ -228,6 +229,7 @@ func (d *decoder) set(e *chosen, s *slot) {
 	if s.field.Kind() == reflect.Struct {
 		switch {
 		case e.below == nil:
+			s.target.failed[s.name] = true
 			d.fail(e.value.wrong("a section of keys and values"))
 		case s.field.Type() == sectionType:
 			s.field.Set(reflect.ValueOf(Section{choice: e.below, doc: d.doc}))
@@ -326,8 +328,10 @@ func (d *decoder) validate(t *target) {
 			d.fail(t.section.source.wrong(err.Error()))
 			return
 		}
-		if t.failed[wrong.Field] {
-			return
+		for name := wrong.Field; name != ""; name = name[:max(0, strings.LastIndex(name, "."))] {
+			if t.failed[name] {
+				return
+			}
 		}
 		e := t.section.errorf(wrong.Field, wrong.Expected, t.fields[wrong.Field].Enum)
 		switch found := t.section.find(wrong.Field); {
