@@ -91,13 +91,13 @@ func quoted(names []string) string {
 	return strings.Join(out, ", ")
 }
 
-// compare returns the point's rows of table `comparisons`, by configuration
+// compare appends the point's rows of table `comparisons`, by configuration
 // and metric; none without a baseline.
-func (p *point) compare() []Comparison {
+func (p *point) compare(rows []Comparison) []Comparison {
 	if p.baseline == nil {
-		return nil
+		return rows
 	}
-	var rows []Comparison
+	first := len(rows)
 	for _, c := range p.configs {
 		if c == p.baseline {
 			continue
@@ -107,7 +107,7 @@ func (p *point) compare() []Comparison {
 		}
 	}
 	for i := range metrics {
-		correct(rows, i)
+		correct(rows[first:], i)
 	}
 	return rows
 }

@@ -113,9 +113,8 @@ func present(values []float64) []float64 {
 	return out
 }
 
-// summarise returns the configuration's rows of table `summary`.
-func (c *configuration) summarise() []Summary {
-	rows := make([]Summary, len(metrics))
+// summarise appends the configuration's rows of table `summary`.
+func (c *configuration) summarise(rows []Summary) []Summary {
 	for i := range metrics {
 		m := &metrics[i]
 		x := present(c.values[i])
@@ -129,7 +128,7 @@ func (c *configuration) summarise() []Summary {
 		if c.pooled != nil {
 			row.Pooled = null(c.pooled[i])
 		}
-		rows[i] = row
+		rows = append(rows, row)
 	}
 	return rows
 }

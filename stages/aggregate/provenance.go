@@ -14,7 +14,11 @@ import (
 // provenance takes the experiment's name from the footer of `cells`, so that
 // the tables have the same bytes whether a run or a later command made them.
 func provenance(dir string) (table.Provenance, error) {
-	path := filepath.Join(dir, simulate.Cells.Name, "part-0000.parquet")
+	paths, err := filepath.Glob(filepath.Join(dir, simulate.Cells.Name, "part-*.parquet"))
+	if err != nil || len(paths) == 0 {
+		return table.Provenance{}, fmt.Errorf("%s holds no table cells; run the experiment first", dir)
+	}
+	path := paths[0]
 	f, err := os.Open(path)
 	if err != nil {
 		return table.Provenance{}, err

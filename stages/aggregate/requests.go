@@ -174,9 +174,12 @@ func (r *reader) cell() error {
 
 func (r *reader) pool() {
 	ttfts, e2es, queues, tpots := r.meter.Samples()
-	for s, of := range map[sample][]int64{ttft: ttfts, e2e: e2es, queue: queues} {
-		for _, v := range of {
-			r.pools[s].Add(float64(v))
+	for _, of := range []struct {
+		sample sample
+		values []int64
+	}{{ttft, ttfts}, {e2e, e2es}, {queue, queues}} {
+		for _, v := range of.values {
+			r.pools[of.sample].Add(float64(v))
 		}
 	}
 	for _, v := range tpots {

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"math"
+	"sync"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -62,9 +63,21 @@ func Covariance(a, b []float64) float64 {
 }
 
 // TQuantile returns the quantile q of Student's t with nu degrees of freedom.
+// It remembers its answers: an aggregate asks for the same few a million times,
+// and one takes several microseconds.
 func TQuantile(q, nu float64) float64 {
-	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: nu}.Quantile(q)
+	key := [2]float64{q, nu}
+	if t, ok := tQuantiles.Load(key); ok {
+		return t.(float64)
+	}
+	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: nu}.Quantile(q)
+	tQuantiles.Store(key, t)
+	return t
 }
+
+// tQuantiles holds a float64 for each (q, nu) asked for: as many as there are
+// numbers of replications in an experiment.
+var tQuantiles sync.Map
 
 // tTail returns P(|T| >= |t|) for Student's t with nu degrees of freedom.
 func tTail(t, nu float64) float64 {
