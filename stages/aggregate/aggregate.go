@@ -2,9 +2,11 @@ package aggregate
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"switchyard/stages/simulate"
+	"switchyard/stages/table"
 )
 
 // level is the confidence of every interval.
@@ -63,7 +65,7 @@ func Run(dir string, o Options) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("aggregate: %w", err)
 	}
-	prov, err := provenance(dir)
+	prov, err := provenance(dir, o.Plan)
 	if err != nil {
 		return nil, fmt.Errorf("aggregate: %w", err)
 	}
@@ -119,4 +121,14 @@ func analyse(cells []simulate.Cell, extras map[int32]*extra, o Options) (*Result
 		result.Warnings = append(result.Warnings, "incomplete: "+m.String())
 	}
 	return result, nil
+}
+
+// provenance names the experiment: as its plan does or, without one, as the
+// folder, which is named after it unless a flag said otherwise.
+func provenance(dir string, plan *simulate.Plan) (table.Provenance, error) {
+	if plan != nil {
+		return table.Provenance{Experiment: plan.Experiment.Name}, nil
+	}
+	path, err := filepath.Abs(dir)
+	return table.Provenance{Experiment: filepath.Base(path)}, err
 }
