@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -140,37 +139,43 @@ func axes(n, size int) string {
 	return b.String()
 }
 
-// positioned fails where a part of an error has no place, or where its value
-// or its key does not stand at its place in the text.
-func positioned(t *testing.T, err error, text string) {
+// placed returns the parts of an error that have a line, and fails where one
+// has neither a place in the text nor an option.
+func placed(t *testing.T, err error, text string) (parts []*Error, lines [][]rune) {
 	t.Helper()
-	parts := []error{err}
+	errs := []error{err}
 	if many, ok := err.(interface{ Unwrap() []error }); ok {
-		parts = many.Unwrap()
+		errs = many.Unwrap()
 	}
-	lines := strings.Split(text, "\n")
-	for _, part := range parts {
+	for _, line := range strings.Split(text, "\n") {
+		lines = append(lines, []rune(line))
+	}
+	for _, part := range errs {
 		var e *Error
 		switch {
 		case !errors.As(part, &e):
 			t.Errorf("%v is no *Error", part)
-			continue
 		case strings.HasPrefix(e.File, "--") && e.Line == 0:
-			continue
-		case e.Line < 1 || e.Column < 1 || e.Line > len(lines) || e.Column > 1+len([]rune(lines[e.Line-1])):
+		case e.Line < 1 || e.Column < 1 || e.Line > len(lines) || e.Column > 1+len(lines[e.Line-1]):
 			t.Errorf("%v has no place", e)
-			continue
+		default:
+			parts = append(parts, e)
 		}
-		here := string([]rune(lines[e.Line-1])[e.Column-1:])
-		_, key, _ := strings.Cut(e.Path[strings.LastIndex(e.Path, "]")+1:], ".")
-		key = key[strings.LastIndex(key, ".")+1:]
-		key = cmp.Or(key, e.Path)
-		named := strings.HasPrefix(here, key) || strings.HasPrefix(here, "\""+key) || strings.HasPrefix(here, "'"+key)
+	}
+	return parts, lines
+}
+
+// positioned fails as well where the value or the key of an error does not
+// stand at its place in the text.
+func positioned(t *testing.T, err error, text string) {
+	t.Helper()
+	parts, lines := placed(t, err, text)
+	for _, e := range parts {
+		here := strings.TrimLeft(string(lines[e.Line-1][e.Column-1:]), `'"`)
+		key := e.Path[strings.LastIndexAny(e.Path, ".]")+1:]
 		plain := e.Problem == "" && !strings.ContainsAny(e.Value, "{}[]\n") && !strings.HasSuffix(e.Value, "...")
-		switch {
-		case plain && e.Value != "" && !strings.HasPrefix(strings.TrimLeft(here, "'\""), e.Value):
-			t.Errorf("%v: there stands %q", e, here)
-		case (e.Problem == "unknown key" || e.Problem == "duplicate key") && !named:
+		if plain && !strings.HasPrefix(here, e.Value) ||
+			strings.HasSuffix(e.Problem, " key") && !strings.HasPrefix(here, key) {
 			t.Errorf("%v: there stands %q", e, here)
 		}
 	}

@@ -28,7 +28,7 @@ func FuzzLoad(f *testing.F) {
 		}
 		e, err := Load("x.yaml", []byte(text), options)
 		if err != nil {
-			positioned(t, err, text)
+			placed(t, err, text)
 			return
 		}
 		if len(e.Points) > 1000 {
