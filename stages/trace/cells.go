@@ -24,7 +24,7 @@ type cells struct {
 func (c *cells) open(name string, list, text bool, leaf parquet.LeafColumn) *Error {
 	*c = cells{name: name, found: true, leaf: leaf}
 	plain := leaf.MaxRepetitionLevel == 0 && len(leaf.Path) == 1
-	if leaf.MaxRepetitionLevel > 1 || !plain && !(list && leaf.MaxRepetitionLevel == 1) || plain && list && !text {
+	if leaf.MaxRepetitionLevel > 1 || len(leaf.Path) > 3 || !plain && !(list && leaf.MaxRepetitionLevel == 1) || plain && list && !text {
 		want := "a plain column"
 		if list {
 			want = "a list"

@@ -145,6 +145,7 @@ func (p *parquetRow) open(schema *parquet.Schema) *Error {
 				continue
 			}
 			leaf, _ := schema.Lookup(path...)
+			leaf.Path = path // Lookup gives its last name alone
 			if p.cells[c].found {
 				return bad(column.name, "a structure", "a plain column or list")
 			}
