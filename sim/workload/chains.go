@@ -6,9 +6,9 @@ import (
 )
 
 // Pace says how the turns of a session follow each other: the parameters that
-// all generators of sessions have in common.
+// generators of sessions have in common.
 type Pace struct {
-	Turns string  `yaml:"turns" default:"closed" enum:"closed|open" doc:"closed: a turn arrives when the one before has ended and the think time is over; open: at the time that a pace of 25 ms an output token would give, whatever happens"`
+	Turns string  `yaml:"pace" default:"closed" enum:"closed|open" doc:"closed: a turn arrives when the one before has ended and the think time is over; open: at the time that 25 ms an output token would give, whatever happens"`
 	Think float64 `yaml:"think_s" default:"0" min:"0" max:"86400" unit:"s" doc:"mean think time between the turns, exponential"`
 }
 
@@ -29,40 +29,54 @@ type attempt struct {
 	steps int
 }
 
-// chains makes sessions in which each prompt is the one before, its output,
-// and what followed.
+// chains makes sessions in which each prompt is the one before, its output
+// where answers is set, and what followed.
 type chains struct {
-	attempts            []attempt
-	pick                func() int
-	output, observation dist.Drawer
-	lengths             *rng.Stream
-	pace                pacing
-	ids                 numbers
+	next        func() attempt
+	output      dist.Drawer
+	observation dist.Drawer
+	answers     bool  // prompts hold the outputs before them
+	limit       int32 // a session ends before its prompt and output exceed it; 0 for never
+	lengths     *rng.Stream
+	pace        pacing
+	ids         numbers
 }
 
 func (c *chains) source() *Source {
 	var turns []Turn
 	return &Source{Next: func(s *Session) {
-		a := c.attempts[c.pick()]
-		path, prompt := a.base, int32(0)
-		for _, segment := range path {
-			prompt += segment.Tokens
-		}
-		turns = turns[:0]
-		for step := range a.steps {
-			t := Turn{Segments: path, Prompt: prompt, Output: dist.Tokens(c.output, c.lengths, 1), OutputID: None}
-			if step > 0 {
-				t.ThinkUs = int64(c.pace.think.Draw(c.pace.thought))
-			}
-			if step+1 < a.steps {
-				path = c.ids.under(path, t.Output)
-				t.OutputID = path[len(path)-1].ID
-				observed := dist.Tokens(c.observation, c.lengths, 1)
-				path = c.ids.under(path, observed)
-				prompt += t.Output + observed
-			}
-			turns = append(turns, t)
-		}
+		turns = c.session(turns[:0])
 		*s = Session{Turns: turns, Open: c.pace.open}
 	}}
+}
+
+// session appends the turns of the next session.
+func (c *chains) session(turns []Turn) []Turn {
+	a := c.next()
+	path, prompt := a.base, int32(0)
+	for _, segment := range path {
+		prompt += segment.Tokens
+	}
+	for step := range a.steps {
+		t := Turn{Segments: path, Prompt: prompt, Output: dist.Tokens(c.output, c.lengths, 1), OutputID: None}
+		if step > 0 {
+			t.ThinkUs = int64(c.pace.think.Draw(c.pace.thought))
+			if c.limit > 0 && t.Prompt+t.Output > c.limit {
+				turns[len(turns)-1].OutputID = None // nobody reads it
+				break
+			}
+		}
+		if step+1 < a.steps {
+			if c.answers {
+				path = c.ids.under(path, t.Output)
+				t.OutputID = path[len(path)-1].ID
+				prompt += t.Output
+			}
+			observed := dist.Tokens(c.observation, c.lengths, 1)
+			path = c.ids.under(path, observed)
+			prompt += observed
+		}
+		turns = append(turns, t)
+	}
+	return turns
 }

@@ -38,6 +38,7 @@ func (p *Embodied) Source(e *Env) (*Source, error) {
 		output:      lengths(p.Output, p.OutputSD),
 		lengths:     e.Stream("lengths"),
 		pace:        p.Pace.over(e),
+		answers:     true,
 	}
 	key := lengths(p.Key, p.KeySD)
 	var attempts []attempt
@@ -48,8 +49,8 @@ func (p *Embodied) Source(e *Env) (*Source, error) {
 			attempts = append(attempts, attempt{base, steps})
 		}
 	}
-	c.attempts = attempts
-	c.pick = byDeck(popularity, ones(len(attempts)))
+	pick := byDeck(popularity, ones(len(attempts)))
+	c.next = func() attempt { return attempts[pick()] }
 	return c.source(), nil
 }
 

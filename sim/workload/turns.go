@@ -103,7 +103,7 @@ func schedule(turns []planned, first []int32, starts func() Start) error {
 				}
 			case start.After != None:
 				if p.open {
-					return errors.New("turns are open, expected arrivals that have times, not a closed loop")
+					return errors.New("pace is open, expected arrivals that have times, not a closed loop")
 				}
 				p.nominal = end[start.After] + start.ThinkUs
 				p.previous, p.thinkUs = first[start.After+1]-1, start.ThinkUs
