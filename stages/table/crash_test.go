@@ -90,7 +90,7 @@ func rowsByTask(t *testing.T, dir string, place map[string]int32) map[int32][]sa
 func TestCompactionSurvivesAKillAnywhere(t *testing.T) {
 	for _, power := range []bool{false, true} {
 		r := rand.New(rand.NewPCG(4, 1))
-		s := makeStudy(r, 10, 120)
+		s := makeStudy(r, 9, 80)
 		base := t.TempDir()
 		s.scatter(t, r, base, 0, s.keys[:6])
 		compactWith(t, base, s.place, crashShape, 1) // several files
