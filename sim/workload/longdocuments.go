@@ -37,7 +37,7 @@ func (p *LongDocuments) Source(e *Env) (*Source, error) {
 		whole := dist.Tokens(document, groups, 1)
 		own := whole
 		if size == 1 {
-			own = dist.Tokens(dist.Constant{Value: float64(whole) * p.AloneDocument}, groups, 0)
+			own = dist.Whole(float64(whole)*p.AloneDocument, 0)
 		}
 		paths[i], rest[i] = ids.under(root, own), whole-own
 	}

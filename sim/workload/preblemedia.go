@@ -71,7 +71,7 @@ func (p *PrebleVideo) Source(e *Env) (*Source, error) {
 	paths, weights := make([][]Segment, p.Groups), make([]float64, p.Groups)
 	for i := range paths {
 		frames := max(1, math.Round(video.Draw(groups)/float64(p.Frames)))
-		n := dist.Tokens(dist.Constant{Value: frames * float64(p.Frames)}, groups, 1)
+		n := dist.Whole(frames*float64(p.Frames), 1)
 		n = min(n, max(1, p.Crop-p.System))
 		paths[i], weights[i] = ids.under(root, n), float64(n+p.System)
 	}

@@ -40,7 +40,7 @@ func (p *VideoQA) Source(e *Env) (*Source, error) {
 		paths: paths,
 		pick:  byDeck(popularity, sizes),
 		private: func(i int) int32 {
-			return dist.Tokens(dist.Constant{Value: length[i] * question.Draw(lens)}, lens, 0)
+			return dist.Whole(length[i]*question.Draw(lens), 0)
 		},
 		output: draws(lengths(p.Output, p.OutputSD), lens, 1),
 	}
