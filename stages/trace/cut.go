@@ -45,7 +45,8 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// Requests is the part of a trace that the options leave, in order of time.
+// Requests is the part of a trace that the options leave, in order of time. It
+// is safe for concurrent use.
 type Requests struct {
 	t      *Trace
 	lo, hi int

@@ -10,8 +10,9 @@
 //  2. Records without prompt tokens or without output tokens are no requests
 //     of a serving system; the published formats hold some (failed or
 //     filtered calls). They are left out and counted in Trace.NoPrompt and
-//     Trace.NoOutput; Format.Empty says why for each format. In the parquet
-//     format, whose files a user makes herself, they are errors.
+//     Trace.NoOutput; Format.Empty says why for each format, Trace.Notes what
+//     to tell the user. In the parquet format, whose files she makes herself,
+//     they are errors.
 //  3. Records are sorted by time; those with equal times keep their order in
 //     the file. Trace.Moved counts the records that stood behind a later one.
 //     Times become whole microseconds since the first request left.

@@ -39,8 +39,20 @@ type Trace struct {
 // Len returns the number of requests.
 func (t *Trace) Len() int { return t.c.len() }
 
-// BlockTokens returns the tokens that a hash id stands for; 0 without blocks.
-func (t *Trace) BlockTokens() int32 { return t.c.blockTokens }
+// Notes says in sentences what was left out or rearranged, one an entry; it is
+// nil where the trace was taken as it stands.
+func (t *Trace) Notes() []string {
+	var notes []string
+	note := func(n int, what string) {
+		if n > 0 {
+			notes = append(notes, fmt.Sprintf("%s: %d of %d records %s", t.File, n, t.Records, what))
+		}
+	}
+	note(t.NoPrompt, "left out: no prompt tokens")
+	note(t.NoOutput, "left out: no output tokens")
+	note(t.Moved, "stood behind a later one: sorted by time")
+	return notes
+}
 
 // Read reads a whole trace; file is its name, for errors and, where the first
 // bytes are not conclusive, for its ending. A source that can seek and read at

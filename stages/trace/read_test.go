@@ -203,6 +203,9 @@ func TestSorting(t *testing.T) {
 		session(req(0, 1, 1), 0, 0), session(req(10e6, 2, 1), 0, 1), session(req(20e6, 3, 1), 0, 2),
 		session(req(20e6, 4, 1), 1, 0), session(req(20e6, 5, 1), 0, 3),
 	}
+	if notes := strings.Join(tr.Notes(), "\n"); notes != "file: 2 of 5 records stood behind a later one: sorted by time" {
+		t.Errorf("notes %q", notes)
+	}
 	if !reflect.DeepEqual(got, want) || tr.Moved != 2 {
 		t.Errorf("%d moved\n%+v, expected 2 and\n%+v", tr.Moved, got, want)
 	}
