@@ -41,8 +41,8 @@ type Cell struct {
 	Finished      int64  `parquet:"finished,delta" doc:"requests that finished, over the whole run"`
 	Rejected      int64  `parquet:"rejected,delta" doc:"requests that were rejected, over the whole run"`
 	Failed        int64  `parquet:"failed,delta" doc:"requests that failed, over the whole run"`
-	WindowStartUs *int64 `parquet:"window_start_us,delta" unit:"us" symbol:"t0" doc:"arrival of the first request after the warm-up cut"`
-	WindowEndUs   *int64 `parquet:"window_end_us,delta" unit:"us" symbol:"t1" doc:"last arrival; the window's length is T = t1 - t0"`
+	WindowStartUs *int64 `parquet:"window_start_us" unit:"us" symbol:"t0" doc:"arrival of the first request after the warm-up cut"`
+	WindowEndUs   *int64 `parquet:"window_end_us" unit:"us" symbol:"t1" doc:"last arrival; the window's length is T = t1 - t0"`
 	InWindow      int64  `parquet:"requests_in_window,delta" doc:"requests that arrived in the window, its opening one included"`
 	Measured      int64  `parquet:"requests_measured,delta" symbol:"m" doc:"requests that arrived in the window and finished: those behind the latencies"`
 

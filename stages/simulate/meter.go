@@ -64,10 +64,7 @@ func (m *Meter) Rows(rows []Request, replicas int32) {
 		m.prompt[i], m.output[i] = r.PromptTokens, r.OutputTokens
 		m.cached[i], m.best[i], m.ceiling[i] = r.CachedTokens, r.BestCachedTokens, r.CeilingTokens
 		m.unlimited[i], m.dispatched[i] = r.UnlimitedTokens, r.DispatchedTokens
-		m.replica[i] = -1
-		if r.Replica != nil {
-			m.replica[i] = *r.Replica
-		}
+		m.replica[i] = r.Replica
 		m.preemptions[i] = int16(r.Preemptions)
 		m.status[i] = failed
 		for s, name := range statusNames {

@@ -188,13 +188,9 @@ func (m *Meter) pass(out *Metrics, t *tally, within bounds) {
 		if m.preemptions != nil {
 			out.Preemptions += int64(m.preemptions[i])
 		}
-		if r := m.replica[i]; r >= 0 {
-			m.routed[r]++
-			if start >= 0 {
-				m.tokens[r] += int64(m.prompt[i]-m.cached[i]) + int64(m.output[i])
-			}
-		}
+		m.routed[m.replica[i]]++
 		if start >= 0 {
+			m.tokens[m.replica[i]] += int64(m.prompt[i]-m.cached[i]) + int64(m.output[i])
 			out.PromptTokens += int64(m.prompt[i])
 			out.CachedTokens += int64(m.cached[i])
 			out.CeilingTokens += int64(m.ceiling[i])

@@ -45,8 +45,7 @@ func randomRows(s shape, seed int) []Request {
 		if r.Float64() < s.oneToken {
 			row.OutputTokens = 1
 		}
-		replica := int32(r.IntN(s.replicas))
-		row.Replica = &replica
+		row.Replica = int32(r.IntN(s.replicas))
 		row.Preemptions = int32(r.IntN(2))
 		row.Status = "finished"
 		u := r.Float64()
@@ -142,9 +141,9 @@ func TestMeasureClosedForm(t *testing.T) {
 	rows := make([]Request, 1001)
 	for i := range rows {
 		a := int64(i) * 10000
-		start, first, finish, replica := a+1000, a+3000, a+5000, int32(i%2)
+		start, first, finish := a+1000, a+3000, a+5000
 		rows[i] = Request{Status: "finished", ArrivalUs: a, StartedUs: &start, FirstTokenUs: &first, FinishedUs: &finish,
-			Replica: &replica, PromptTokens: 100, OutputTokens: 3, CachedTokens: 20, UnlimitedTokens: 30, DispatchedTokens: 35, CeilingTokens: 60}
+			Replica: int32(i % 2), PromptTokens: 100, OutputTokens: 3, CachedTokens: 20, UnlimitedTokens: 30, DispatchedTokens: 35, CeilingTokens: 60}
 	}
 	var m Meter
 	m.Rows(rows, 2)
@@ -191,8 +190,8 @@ func TestSaturatedWhenBacklogGrows(t *testing.T) {
 		a := int64(i) * 10000
 		start := max(a, free)
 		free = start + 11000
-		finish, replica := free, int32(0)
-		rows[i] = Request{Status: "finished", ArrivalUs: a, StartedUs: &start, FirstTokenUs: &finish, FinishedUs: &finish, Replica: &replica, PromptTokens: 1, OutputTokens: 1}
+		finish := free
+		rows[i] = Request{Status: "finished", ArrivalUs: a, StartedUs: &start, FirstTokenUs: &finish, FinishedUs: &finish, PromptTokens: 1, OutputTokens: 1}
 	}
 	var m Meter
 	m.Rows(rows, 1)

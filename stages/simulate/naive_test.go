@@ -48,9 +48,7 @@ func naive(rows []Request, replicas int, warmUp float64, slo experiment.SLO) Met
 	tokens, routed := make([]float64, replicas), make([]float64, replicas)
 	for _, r := range window {
 		m.Preemptions += int64(r.Preemptions)
-		if r.Replica != nil {
-			routed[*r.Replica]++
-		}
+		routed[r.Replica]++
 		if r.StartedUs != nil {
 			m.PromptTokens += int64(r.PromptTokens)
 			m.CachedTokens += int64(r.CachedTokens)
@@ -58,9 +56,7 @@ func naive(rows []Request, replicas int, warmUp float64, slo experiment.SLO) Met
 			m.UnlimitedTokens += int64(r.UnlimitedTokens)
 			m.DispatchedTokens += int64(r.DispatchedTokens)
 			m.BestTokens += int64(r.BestCachedTokens)
-			if r.Replica != nil {
-				tokens[*r.Replica] += float64(r.PromptTokens - r.CachedTokens + r.OutputTokens)
-			}
+			tokens[r.Replica] += float64(r.PromptTokens - r.CachedTokens + r.OutputTokens)
 		}
 		if r.Status != "finished" {
 			continue

@@ -106,7 +106,7 @@ func appendRequests(rows []Request, cell int32, m *Meter, share float64) []Reque
 			continue
 		}
 		row := Request{
-			Cell: cell, Request: int32(i), Status: statusNames[m.status[i]], ArrivalUs: m.arrival[i],
+			Cell: cell, Request: int32(i), Replica: m.replica[i], Status: statusNames[m.status[i]], ArrivalUs: m.arrival[i],
 			StartedUs: moment(&m.start[i]), FirstTokenUs: moment(&m.first[i]), FinishedUs: moment(&m.finish[i]),
 			PromptTokens: m.prompt[i], OutputTokens: m.output[i], CachedTokens: m.cached[i],
 			BestCachedTokens: m.best[i], CeilingTokens: m.ceiling[i],
@@ -114,9 +114,6 @@ func appendRequests(rows []Request, cell int32, m *Meter, share float64) []Reque
 		}
 		if m.preemptions != nil {
 			row.Preemptions = int32(m.preemptions[i])
-		}
-		if m.replica[i] >= 0 {
-			row.Replica = &m.replica[i]
 		}
 		if row.FirstTokenUs != nil {
 			m.toFirst[i] = m.first[i] - m.arrival[i]
