@@ -16,11 +16,12 @@ func FuzzLoad(f *testing.F) {
 	for _, text := range []string{
 		least, "", "a: &x [*x]", "workloads: [{name: w, r: {sweep: [1, 2], zip: z, per_replica: true}}]\n" + least[len("workloads: [{name: w, generator: g}]\n"):],
 		"? a\n: b", "a: |\n  x\n", "'a\n", "\"\\x41\\u2028\"", "workloads:\n- name: w\n  e:\n  - name: \"1\"\n    x: .5e1\nclusters:\n- name: c\nrouters: [a, {name: b, t: {value: 1_0, per_replica: true}}]\n",
-		"routers: [r]\nclusters: [{name: c, \"a: b\": \"\\t\\\"\"}]\nworkloads: [{name: w, é: [[], {}]}]", "{}", "[", "a:\n b:\n  - - c", "%TAG ! x\n---\n", "!!binary x",
+		"routers: [r]\nclusters: [{name: c, \"a: b\": \"\\t\\\"\"}]\nworkloads: [{name: w, é: [[], {}]}]", "{}", "[", "a:\n b:\n  - - c", "%TAG ! x\n---\n", "!!binary x", "\r0", "%T ! '!! G ! ! \r\n---",
 	} {
 		f.Add(text, "")
 		f.Add(text, "workloads.*.x={sweep: [1]}")
 	}
+	f.Add(least, "workloads.*.\xff={sweep: [1]}")
 	f.Fuzz(func(t *testing.T, text, set string) {
 		options := Options{}
 		if set != "" {

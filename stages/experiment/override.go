@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"switchyard/sim/param"
 )
@@ -15,7 +16,7 @@ import (
 func override(root *node, option string) []error {
 	at := position{file: "--set " + option}
 	path, text, ok := strings.Cut(option, "=")
-	if !ok || strings.TrimSpace(path) == "" {
+	if !ok || strings.TrimSpace(path) == "" || !utf8.ValidString(path) {
 		return []error{&Error{File: at.file, Problem: "not an override", Expected: "path=value, such as seed=2"}}
 	}
 	value, errs := parse(at.file, []byte(text), true)

@@ -25,9 +25,10 @@ const (
 // parse reads one YAML document into a tree. Positions carry file; those of an
 // option have no line.
 func parse(file string, data []byte, option bool) (*node, []error) {
-	p := &treeReader{file: file, option: option}
-	text := strings.TrimPrefix(string(data), "\ufeff")
-	if err := p.guard(text); err != nil {
+	// The library counts the characters of a line's end as it reads them.
+	text := strings.ReplaceAll(strings.TrimPrefix(string(data), "\ufeff"), "\r\n", "\n")
+	p := &treeReader{file: file, option: option, lines: strings.Split(text, "\n")}
+	if err := p.guard(len(text)); err != nil {
 		return nil, []error{err}
 	}
 	doc, err := p.document(text)
@@ -41,14 +42,19 @@ func parse(file string, data []byte, option bool) (*node, []error) {
 type treeReader struct {
 	file   string
 	option bool
+	lines  []string
 	errs   []error
 }
 
+// at returns a place inside the text; the library is now and then a line off
+// behind quoted text of several lines.
 func (p *treeReader) at(line, column int) position {
 	if p.option {
 		return position{file: p.file}
 	}
-	return position{file: p.file, line: max(line, 1), column: max(column, 1)}
+	line = min(max(line, 1), len(p.lines))
+	end := utf8.RuneCountInString(p.lines[line-1]) + 1
+	return position{file: p.file, line: line, column: min(max(column, 1), end)}
 }
 
 func (p *treeReader) tokenAt(tk *token.Token, otherwise position) position {
@@ -69,14 +75,17 @@ func (p *treeReader) fail(at position, path, problem, expected string) {
 	p.errs = append(p.errs, e)
 }
 
-func (p *treeReader) guard(text string) error {
-	if len(text) > maxBytes {
-		return p.problem(p.at(1, 1), fmt.Sprintf("the text has %d bytes", len(text)), fmt.Sprintf("at most %d", maxBytes))
+func (p *treeReader) guard(size int) error {
+	if size > maxBytes {
+		return p.problem(p.at(1, 1), fmt.Sprintf("the text has %d bytes", size), fmt.Sprintf("at most %d", maxBytes))
 	}
 	depth := 0
-	for i, line := range strings.Split(text, "\n") {
+	for i, line := range p.lines {
 		if !utf8.ValidString(line) {
 			return p.problem(p.at(i+1, 1), "the line is no UTF-8", "UTF-8")
+		}
+		if strings.Contains(line, "\r") {
+			return p.problem(p.at(i+1, 1), "a carriage return inside the line", "lines that end in a line feed")
 		}
 		if len(line) > maxLine {
 			return p.problem(p.at(i+1, 1), fmt.Sprintf("the line has %d bytes", len(line)), fmt.Sprintf("at most %d", maxLine))
