@@ -35,15 +35,10 @@ func TestMain(m *testing.M) {
 func childMain(dir string) int {
 	tasks, _ := strconv.Atoi(os.Getenv(childTasks))
 	pause, _ := time.ParseDuration(os.Getenv(childPause))
-	if limit, err := strconv.ParseUint(os.Getenv(childLimit), 10, 64); err == nil {
-		// Without the signal a write past the limit is an error, as on a full disk.
-		signal.Ignore(syscall.SIGXFSZ)
-		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: limit, Max: limit}); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 99
-		}
-	}
 	s := synthetic{numbers: upTo(tasks), groups: 1 + tasks/10, pause: pause}
+	if limit, err := strconv.ParseUint(os.Getenv(childLimit), 10, 64); err == nil {
+		s.before = limitFiles(tasks/2, limit)
+	}
 	if os.Getenv(childHang) != "" {
 		s.before = func(context.Context, int, any, any) error { select {} }
 	}
@@ -58,6 +53,18 @@ func childMain(dir string) int {
 		fmt.Fprintln(os.Stderr, err)
 	}
 	return ExitCode(err, r)
+}
+
+// limitFiles lets no file grow past the limit once a task has begun. Without
+// the signal a write past it is an error, as on a full disk.
+func limitFiles(at int, limit uint64) func(context.Context, int, any, any) error {
+	signal.Ignore(syscall.SIGXFSZ)
+	return func(_ context.Context, number int, _, _ any) error {
+		if number != at {
+			return nil
+		}
+		return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: limit, Max: limit})
+	}
 }
 
 // child is the command of a child process.

@@ -212,6 +212,7 @@ func (e *execution) noteMoved(moved []table.Moved) {
 
 // runTasks runs every task of the schedule.
 func (e *execution) runTasks(ctx context.Context) error {
+	e.meter.phase.Store(running)
 	var g errgroup.Group
 	g.SetLimit(e.options.Workers)
 	for number := range e.options.Workers {
@@ -232,8 +233,7 @@ func (e *execution) runTasks(ctx context.Context) error {
 // all the rows were there.
 func (e *execution) compact() (whole bool, err error) {
 	begin := time.Now()
-	e.meter.compacting.Store(true)
-	defer e.meter.compacting.Store(false)
+	e.meter.phase.Store(compacting)
 	results := make([]table.Compaction, len(e.job.Tables))
 	var g errgroup.Group
 	g.SetLimit(e.options.Workers)

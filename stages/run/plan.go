@@ -45,6 +45,7 @@ func (e *execution) enter(t *Task) (bool, error) {
 	}
 	if e.outcome[t.Key] != done {
 		e.outcome[t.Key] = skipped
+		e.meter.skip()
 	}
 	return true, nil
 }

@@ -43,16 +43,24 @@ func (r *rate) perSecond() float64 {
 	return r.work / r.span
 }
 
+// Phases of a run.
+const (
+	opening int32 = iota
+	running
+	compacting
+)
+
 // meter counts the work of one run, for the progress line, the report and the
 // estimate of the time that is left.
 type meter struct {
-	units      atomic.Int64
-	stopping   atomic.Bool
-	compacting atomic.Bool
-	now        func() time.Time
+	units    atomic.Int64
+	stopping atomic.Bool
+	phase    atomic.Int32
+	now      func() time.Time
 
 	mu        sync.Mutex
 	tasks     int // to do in this run
+	skipped   int // done before
 	ended     int
 	failed    int
 	weight    float64 // of all tasks to do in this run
@@ -76,6 +84,13 @@ func (m *meter) add(weight float64) {
 	defer m.mu.Unlock()
 	m.tasks++
 	m.weight += weight
+}
+
+// skip notes a task that was done before.
+func (m *meter) skip() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.skipped++
 }
 
 // finish notes a task that ended.
@@ -110,12 +125,13 @@ func (m *meter) total() (weight float64, busy time.Duration) {
 
 // progress is the meter at one moment.
 type progress struct {
-	Tasks, Ended, Failed int
-	Share                float64 // of the weight that is done, 0 to 1
-	TaskRate, UnitRate   float64 // a second
-	Left                 time.Duration
-	Known                bool // Left means something
-	Stopping, Compacting bool
+	Tasks, Ended, Failed, Skipped int
+	Share                         float64 // of the weight that is done, 0 to 1
+	TaskRate, UnitRate            float64 // a second
+	Left                          time.Duration
+	Known                         bool // Left means something
+	Stopping                      bool
+	Phase                         int32
 }
 
 // read moves the rates to now.
@@ -128,9 +144,9 @@ func (m *meter) read() progress {
 	m.unitRate.add(now, float64(units-m.unitsSeen))
 	m.unitsSeen = units
 	p := progress{
-		Tasks: m.tasks, Ended: m.ended, Failed: m.failed,
+		Tasks: m.tasks, Ended: m.ended, Failed: m.failed, Skipped: m.skipped,
 		TaskRate: m.taskRate.perSecond(), UnitRate: m.unitRate.perSecond(),
-		Stopping: m.stopping.Load(), Compacting: m.compacting.Load(),
+		Stopping: m.stopping.Load(), Phase: m.phase.Load(),
 	}
 	if m.weight > 0 {
 		p.Share = m.gone / m.weight
@@ -143,8 +159,14 @@ func (m *meter) read() progress {
 
 // line is the text beside the bar.
 func (p progress) line(unit string) string {
+	if p.Phase == opening {
+		return "looking at earlier results"
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d/%d tasks", p.Ended, p.Tasks)
+	if p.Skipped > 0 {
+		fmt.Fprintf(&b, " (and %d done before)", p.Skipped)
+	}
 	if p.Failed > 0 {
 		fmt.Fprintf(&b, ", %d failed", p.Failed)
 	}
@@ -153,7 +175,7 @@ func (p progress) line(unit string) string {
 		fmt.Fprintf(&b, "  %s %s/s", short(p.UnitRate), unit)
 	}
 	switch {
-	case p.Compacting:
+	case p.Phase == compacting:
 		b.WriteString("  writing tables")
 	case p.Stopping:
 		b.WriteString("  stopping after the tasks in flight; interrupt again to give up")

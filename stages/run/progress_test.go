@@ -82,6 +82,7 @@ func TestUnitsCountWhileATaskRuns(t *testing.T) {
 		m.units.Add(2_500_000)
 		m.read()
 	}
+	m.phase.Store(running)
 	p := m.read()
 	if math.Abs(p.UnitRate-2.5e6) > .05e6 {
 		t.Errorf("%v units a second, expected about 2.5 million", p.UnitRate)
@@ -97,9 +98,10 @@ func TestLine(t *testing.T) {
 		p    progress
 		want string
 	}{
-		{progress{Ended: 3, Tasks: 40, TaskRate: 12.345, Left: 83 * time.Second, Known: true}, "3/40 tasks  12.3/s  1m23s left"},
-		{progress{Ended: 3, Tasks: 40, Failed: 2, Stopping: true}, "3/40 tasks, 2 failed  0.00/s  stopping after the tasks in flight; interrupt again to give up"},
-		{progress{Ended: 40, Tasks: 40, Compacting: true, Stopping: true}, "40/40 tasks  0.00/s  writing tables"},
+		{progress{Phase: running, Ended: 3, Tasks: 40, TaskRate: 12.345, Left: 83 * time.Second, Known: true}, "3/40 tasks  12.3/s  1m23s left"},
+		{progress{Phase: running, Ended: 3, Tasks: 40, Failed: 2, Stopping: true}, "3/40 tasks, 2 failed  0.00/s  stopping after the tasks in flight; interrupt again to give up"},
+		{progress{Ended: 40, Tasks: 40, Skipped: 7, Phase: compacting, Stopping: true}, "40/40 tasks (and 7 done before)  0.00/s  writing tables"},
+		{progress{}, "looking at earlier results"},
 	} {
 		if got := c.p.line(""); got != c.want {
 			t.Errorf("line %q, expected %q", got, c.want)
@@ -149,6 +151,7 @@ func (b *buffer) String() string {
 func TestBarShowsTheMeter(t *testing.T) {
 	for _, ended := range []int{4, 3} {
 		m := newMeter(time.Now)
+		m.phase.Store(running)
 		for range 4 {
 			m.add(1)
 		}

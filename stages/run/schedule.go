@@ -29,9 +29,9 @@ type schedule struct {
 type state int
 
 const (
-	closed state = iota
-	opening
-	ready
+	inputClosed state = iota
+	inputOpening
+	inputOpen
 )
 
 // queue is the tasks of one group that wait, and their input.
@@ -60,7 +60,7 @@ func (s *schedule) add(tasks []*Task) {
 		if q == nil {
 			q = &queue{group: t.Group}
 			if t.Group == nil {
-				q.state = ready
+				q.state = inputOpen
 			}
 			s.byGroup[t.Group] = q
 		}
@@ -97,7 +97,7 @@ func (s *schedule) tryNext(ctx context.Context) (t ticket, ok, drained, over boo
 	s.pending--
 	s.flight++
 	q.flight++
-	if q.state == closed {
+	if q.state == inputClosed {
 		s.openInput(ctx, q)
 	}
 	return t, true, false, false
@@ -121,9 +121,9 @@ func (s *schedule) pick() *queue {
 	for _, q := range s.queues {
 		switch {
 		case len(q.tasks) == 0:
-		case q.state == ready, q.state == closed && s.open < s.limit:
+		case q.state == inputOpen, q.state == inputClosed && s.open < s.limit:
 			return q
-		case q.state == closed:
+		case q.state == inputClosed:
 			// No input may be opened; a later group's may be open already.
 			return s.pickReady()
 		}
@@ -134,7 +134,7 @@ func (s *schedule) pick() *queue {
 // pickReady returns the first queue whose input is open, or nil.
 func (s *schedule) pickReady() *queue {
 	for _, q := range s.queues {
-		if len(q.tasks) > 0 && q.state == ready {
+		if len(q.tasks) > 0 && q.state == inputOpen {
 			return q
 		}
 	}
@@ -143,12 +143,12 @@ func (s *schedule) pickReady() *queue {
 
 // openInput opens q's input with the schedule unlocked meanwhile.
 func (s *schedule) openInput(ctx context.Context, q *queue) {
-	q.state = opening
+	q.state = inputOpening
 	s.open++
 	s.mu.Unlock()
 	shared, err := openGroup(ctx, q.group)
 	s.mu.Lock()
-	q.shared, q.err, q.state = shared, err, ready
+	q.shared, q.err, q.state = shared, err, inputOpen
 	s.changed.Broadcast()
 }
 
@@ -174,7 +174,7 @@ func (s *schedule) finish(t ticket, follow []*Task) {
 	s.flight--
 	t.q.flight--
 	if q := t.q; q.group != nil && q.flight == 0 && len(q.tasks) == 0 {
-		q.shared, q.err, q.state = nil, nil, closed
+		q.shared, q.err, q.state = nil, nil, inputClosed
 		s.open--
 		delete(s.byGroup, q.group)
 	}
