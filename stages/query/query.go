@@ -14,7 +14,8 @@
 //   - table: aligned columns for people; numbers right-aligned, floats rounded
 //     to six digits (never before the decimal point), NULL as NULL.
 //   - csv, tsv: RFC 4180 with a header, separated by comma or tab; NULL is an
-//     empty field, an empty text is "".
+//     empty field (in a result of one column, where that would be an empty
+//     line, NULL), an empty text is "".
 //   - json: one array of objects, one a line; numbers are numbers, lists
 //     arrays, maps and structs objects; JSON has no NaN and no infinity, which
 //     come as null.
