@@ -13,7 +13,7 @@ type Builder struct {
 	BlockTokens int32 // see Workload.BlockTokens; 0 means 16
 
 	w       Workload
-	node    map[segmentKey]int32 // raw segments, before chains are joined
+	index   segmentIndex // raw nodes, one a segment, before chains are joined
 	parent  []int32
 	tokens  []int32
 	hash    []uint64
@@ -30,11 +30,6 @@ func (b *Builder) Grow(requests int) {
 	w.Prompt = slices.Grow(w.Prompt, requests)
 	w.Output = slices.Grow(w.Output, requests)
 	w.Leaf = slices.Grow(w.Leaf, requests)
-}
-
-type segmentKey struct {
-	id     int64
-	parent int32
 }
 
 // Add appends a request; it keeps nothing of r but Tags. Requests come in order
@@ -105,19 +100,13 @@ func optional[T comparable](s []T, i int, absent, v T) []T {
 }
 
 func (b *Builder) intern(parent int32, id int64, tokens int32) (int32, error) {
-	if b.node == nil {
-		b.node = map[segmentKey]int32{}
-	}
-	key := segmentKey{id, parent}
-	n, ok := b.node[key]
-	if ok {
+	n, known := b.index.find(parent, id)
+	if known {
 		if b.tokens[n] != tokens {
 			return None, fmt.Errorf("segment %d has %d tokens, expected the %d that it has in an earlier request", id, tokens, b.tokens[n])
 		}
 		return n, nil
 	}
-	n = int32(len(b.parent))
-	b.node[key] = n
 	h := uint64(0x9e3779b97f4a7c15)
 	if parent != None {
 		h = b.hash[parent]
@@ -137,7 +126,7 @@ func (b *Builder) Build() (*Workload, error) {
 	if len(w.Prompt) == 0 {
 		return nil, errors.New("no requests")
 	}
-	b.node = nil
+	b.index = segmentIndex{}
 	w.BlockTokens = b.BlockTokens
 	if w.BlockTokens == 0 {
 		w.BlockTokens = 16

@@ -1,6 +1,8 @@
 package workload
 
 import (
+	"slices"
+
 	"switchyard/sim/dist"
 	"switchyard/sim/rng"
 )
@@ -40,6 +42,8 @@ type chains struct {
 	lengths     *rng.Stream
 	pace        pacing
 	ids         numbers
+
+	path []Segment // of the session's last turn; all its turns' paths lie in it
 }
 
 func (c *chains) source() *Source {
@@ -53,12 +57,13 @@ func (c *chains) source() *Source {
 // session appends the turns of the next session.
 func (c *chains) session(turns []Turn) []Turn {
 	a := c.next()
-	path, prompt := a.base, int32(0)
-	for _, segment := range path {
+	c.path = slices.Grow(append(c.path[:0], a.base...), 2*a.steps)
+	prompt := int32(0)
+	for _, segment := range c.path {
 		prompt += segment.Tokens
 	}
 	for step := range a.steps {
-		t := Turn{Segments: path, Prompt: prompt, Output: dist.Tokens(c.output, c.lengths, 1), OutputID: None}
+		t := Turn{Segments: c.path[:len(c.path):len(c.path)], Prompt: prompt, Output: dist.Tokens(c.output, c.lengths, 1), OutputID: None}
 		if step > 0 {
 			t.ThinkUs = int64(c.pace.think.Draw(c.pace.thought))
 			if c.limit > 0 && t.Prompt+t.Output > c.limit {
@@ -68,12 +73,13 @@ func (c *chains) session(turns []Turn) []Turn {
 		}
 		if step+1 < a.steps {
 			if c.answers {
-				path = c.ids.under(path, t.Output)
-				t.OutputID = path[len(path)-1].ID
+				answer := c.ids.segment(t.Output)
+				c.path = append(c.path, answer)
+				t.OutputID = answer.ID
 				prompt += t.Output
 			}
 			observed := dist.Tokens(c.observation, c.lengths, 1)
-			path = c.ids.under(path, observed)
+			c.path = append(c.path, c.ids.segment(observed))
 			prompt += observed
 		}
 		turns = append(turns, t)

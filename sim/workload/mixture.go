@@ -84,7 +84,7 @@ func (c *Component) pull(sessions []Session, source *Source, n int, index, count
 		n -= len(turns)
 		for i := range turns {
 			t := &turns[i]
-			t.Segments = slices.Clone(t.Segments)
+			t.Segments = slices.Clone(t.Segments) // no shared memory: the ids change
 			for j := range t.Segments {
 				t.Segments[j].ID = t.Segments[j].ID*count + index
 			}

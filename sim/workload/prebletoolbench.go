@@ -42,8 +42,8 @@ func (p *toolbench) source(e *Env, pick func() int) *Source {
 type PrebleToolbenchEven struct {
 	Groups     int     `yaml:"groups" default:"200" min:"1" max:"10000000" per_replica:"true" doc:"tools"`
 	System     int32   `yaml:"system_tokens" default:"355" min:"0" max:"100000" unit:"token" doc:"system prompt common to all requests"`
-	Tool       float64 `yaml:"tool_tokens" default:"1190" min:"1" max:"1000000" unit:"token" doc:"mean length of a tool's instructions, before the limit"`
-	ToolSD     float64 `yaml:"tool_tokens_sd" default:"710" min:"0" max:"1000000" unit:"token" doc:"its standard deviation over tools"`
+	Tool       float64 `yaml:"tool_tokens" default:"1195" min:"1" max:"1000000" unit:"token" doc:"mean length of a tool's instructions, before the limit"`
+	ToolSD     float64 `yaml:"tool_tokens_sd" default:"780" min:"0" max:"1000000" unit:"token" doc:"its standard deviation over tools"`
 	Question   float64 `yaml:"question_tokens" default:"220" min:"0" max:"1000000" unit:"token" doc:"mean length of the private question"`
 	QuestionSD float64 `yaml:"question_tokens_sd" default:"80" min:"0" max:"1000000" unit:"token" doc:"its standard deviation"`
 	Output     float64 `yaml:"output_tokens" default:"43" min:"1" max:"1000000" unit:"token" doc:"mean length of the output"`
@@ -61,8 +61,8 @@ type PrebleToolbenchZipf struct {
 	Groups     int     `yaml:"groups" default:"200" min:"1" max:"10000000" per_replica:"true" doc:"tools"`
 	Zipf       float64 `yaml:"zipf" default:"1.1" min:"0" max:"10" doc:"exponent of their popularity"`
 	System     int32   `yaml:"system_tokens" default:"355" min:"0" max:"100000" unit:"token" doc:"system prompt common to all requests"`
-	Tool       float64 `yaml:"tool_tokens" default:"1190" min:"1" max:"1000000" unit:"token" doc:"mean length of a tool's instructions, before the limit"`
-	ToolSD     float64 `yaml:"tool_tokens_sd" default:"710" min:"0" max:"1000000" unit:"token" doc:"its standard deviation over tools"`
+	Tool       float64 `yaml:"tool_tokens" default:"1195" min:"1" max:"1000000" unit:"token" doc:"mean length of a tool's instructions, before the limit"`
+	ToolSD     float64 `yaml:"tool_tokens_sd" default:"780" min:"0" max:"1000000" unit:"token" doc:"its standard deviation over tools"`
 	Question   float64 `yaml:"question_tokens" default:"220" min:"0" max:"1000000" unit:"token" doc:"mean length of the private question"`
 	QuestionSD float64 `yaml:"question_tokens_sd" default:"80" min:"0" max:"1000000" unit:"token" doc:"its standard deviation"`
 	Output     float64 `yaml:"output_tokens" default:"43" min:"1" max:"1000000" unit:"token" doc:"mean length of the output"`

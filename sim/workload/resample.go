@@ -32,8 +32,8 @@ type Resampler struct {
 	log     Log
 	members [][]int32 // requests of each unit, in order
 	start   []int64   // of each unit
-	shared  map[segmentKey]bool
-	node    map[segmentKey]int32
+	nodes   segmentIndex
+	shared  []bool // by node: several units have it
 }
 
 // NewResampler finds the log's units; windowUs is the length of a window where
@@ -88,17 +88,14 @@ func (s *Resampler) units(windowUs int64) []int32 {
 
 // findShared interns all paths and marks the segments that several units have.
 func (s *Resampler) findShared(unit []int32) {
-	s.shared, s.node = map[segmentKey]bool{}, map[segmentKey]int32{}
 	var owner []int32
 	visit := func(parent int32, id int64, by int32) int32 {
-		key := segmentKey{id, parent}
-		n, ok := s.node[key]
-		if !ok {
-			n = int32(len(owner))
-			s.node[key] = n
+		n, known := s.nodes.find(parent, id)
+		if !known {
 			owner = append(owner, by)
+			s.shared = append(s.shared, false)
 		} else if owner[n] != by {
-			s.shared[key] = true
+			s.shared[n] = true
 		}
 		return n
 	}
@@ -180,9 +177,8 @@ func (s *Resampler) rename(r *Request, copy int32) {
 	}
 	n, own := int32(None), false
 	name := func(id int64) int64 {
-		key := segmentKey{id, n}
-		n = s.node[key]
-		own = own || !s.shared[key]
+		n, _ = s.nodes.get(n, id)
+		own = own || !s.shared[n]
 		if !own {
 			return id
 		}

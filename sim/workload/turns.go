@@ -73,8 +73,7 @@ func pull(e *Env, source *Source) (turns []planned, first []int32) {
 		source.Next(&s)
 		n := min(len(s.Turns), e.Requests-len(turns))
 		first = append(first, int32(len(turns)))
-		for i, t := range s.Turns[:n] {
-			t.Segments = slices.Clone(t.Segments)
+		for i, t := range copyTurns(s.Turns[:n]) {
 			turns = append(turns, planned{
 				Turn: t, session: int32(len(first) - 1), turn: int32(i),
 				previous: None, tags: s.Tags, open: s.Open,
@@ -82,6 +81,23 @@ func pull(e *Env, source *Source) (turns []planned, first []int32) {
 		}
 	}
 	return turns, first
+}
+
+// copyTurns copies turns with their segments; the paths of a chain, which are
+// beginnings of its last one in the same memory, stay so.
+func copyTurns(turns []Turn) []Turn {
+	turns = slices.Clone(turns)
+	longest := turns[len(turns)-1].Segments
+	long := slices.Clone(longest)
+	for i := range turns {
+		t := &turns[i]
+		if n := len(t.Segments); n > 0 && n <= len(long) && &t.Segments[0] == &longest[0] {
+			t.Segments = long[:n:n]
+		} else {
+			t.Segments = slices.Clone(t.Segments)
+		}
+	}
+	return turns
 }
 
 // schedule sets each turn's nominal time and what it waits for.
