@@ -31,7 +31,8 @@ func (b *blockRow) reset() {
 		HashIDs: hashIDs{ids: b.HashIDs.ids[:0]}}
 }
 
-// hashIDs decodes a list of integers; by reflection it takes thrice as long.
+// hashIDs decodes a list of integers: signed or unsigned, and told apart from a
+// missing one. It is also a fifth faster than encoding/json's own way.
 type hashIDs struct {
 	ids   []int64
 	given bool
