@@ -46,7 +46,7 @@ type Params struct {
 	MaxRunning  int    `yaml:"max_running" default:"256" min:"1" unit:"requests" doc:"requests that may run at once"`
 	Order       string `yaml:"order" default:"fcfs" enum:"fcfs|longest-prefix|priority-groups" doc:"order of the waiting queue: first come first served, longest cached prefix first, or groups by cached share served in proportion to their priority"`
 	Groups      int    `yaml:"groups" default:"10" min:"1" max:"100" unit:"groups" doc:"number of priority groups (Preble, 2025, section 3.3)"`
-	Evict       string `yaml:"evict" default:"token" enum:"token|segment|none" doc:"what leaves a full cache: the tail of the least recently used leaf, the whole leaf, or nothing, as if memory were unlimited"`
+	Evict       string `yaml:"evict" default:"segment" enum:"segment|token|none" doc:"what leaves a full cache: the least recently used leaf as a whole (as in SGLang), as much of its tail as is needed, or nothing, as if memory were unlimited"`
 
 	Admit        string `yaml:"admit" default:"budget" enum:"budget|memory" doc:"ablation: admit while budget is left, or everything that memory holds"`
 	Ready        string `yaml:"ready" default:"prefill-end" enum:"prefill-end|admission" doc:"ablation: when a prompt's segments become reusable"`

@@ -171,11 +171,11 @@ func TestEviction(t *testing.T) {
 		{500, 40, 1, doc(2)}, // finds 11
 		{600, 40, 1, doc(1)}, // still whole
 	}
-	log, _ := play(t, build(t, calls), defaults(nil), linear{}, 110)
+	log, _ := play(t, build(t, calls), defaults(func(p *Params) { p.Evict = "token" }), linear{}, 110)
 	if want := []int32{0, 10, 10, 39, 10, 11, 39}; !slices.Equal(log.Cached, want) {
 		t.Errorf("token by token: cached %v, want %v", log.Cached, want)
 	}
-	log, _ = play(t, build(t, calls), defaults(func(p *Params) { p.Evict = "segment" }), linear{}, 110)
+	log, _ = play(t, build(t, calls), defaults(nil), linear{}, 110)
 	if want := []int32{0, 10, 10, 39, 10, 10, 39}; !slices.Equal(log.Cached, want) {
 		t.Errorf("whole segments: cached %v, want %v", log.Cached, want)
 	}
