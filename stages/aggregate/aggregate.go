@@ -30,7 +30,7 @@ type Options struct {
 	AllowMissing bool
 	// Plan lets configurations be missed of which no cell is there, and says
 	// which warm-up and objective the cells should have; without it the wanted
-	// replications are those that any configuration has.
+	// replications are those that any configuration of the workload has.
 	Plan *simulate.Plan
 }
 

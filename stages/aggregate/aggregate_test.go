@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"switchyard/stages/experiment"
 	"switchyard/stages/simulate"
 )
 
@@ -70,10 +69,7 @@ func TestMissingReplications(t *testing.T) {
 }
 
 func TestPlanFindsWhatHasNoCellAtAll(t *testing.T) {
-	plan := &simulate.Plan{Experiment: &experiment.Experiment{Replications: []int{1, 2, 3, 4, 5, 6}}}
-	for i, router := range []string{"random", "sticky", "aware", "preble"} {
-		plan.Configs = append(plan.Configs, &simulate.Config{Index: int32(i), WorkloadPoint: "tool", ClusterPoint: "a6000x4", RouterPoint: router})
-	}
+	plan := planOf([]string{"random", "sticky", "aware", "preble"}, 6)
 	_, err := analyse(small.cells(3), nil, Options{Plan: plan})
 	if err == nil {
 		t.Fatal("no error, expected one")
@@ -82,6 +78,18 @@ func TestPlanFindsWhatHasNoCellAtAll(t *testing.T) {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("error %q lacks %q", err, want)
 		}
+	}
+}
+
+// A workload that has one replication because nothing in it is random lacks
+// none, beside others that have five.
+func TestWorkloadsDifferInTheirReplications(t *testing.T) {
+	s := small
+	s.workloads = []string{"tool", "fixed"}
+	cells := slices.DeleteFunc(s.cells(15), func(c simulate.Cell) bool { return c.WorkloadPoint == "fixed" && c.Replication > 1 })
+	r := mustAnalyse(t, cells, Options{Baseline: "random"})
+	if a, b := findSummary(t, r, 0, meanE2E), findSummary(t, r, 3, meanE2E); a.N != 5 || b.N != 1 {
+		t.Errorf("n = %d and %d, expected 5 and 1", a.N, b.N)
 	}
 }
 

@@ -18,6 +18,7 @@ type configuration struct {
 	values       [][]float64 // of each metric, NaN where NULL
 	arrived      []int64
 	completed    []int64
+	unserved     int64 // requests rejected or failed, over all replications
 	measured     int64 // requests behind the latencies, over all replications
 
 	saturated bool
@@ -82,6 +83,7 @@ func (c *configuration) add(cell *simulate.Cell) {
 	c.arrived = append(c.arrived, cell.Arrived)
 	c.completed = append(c.completed, cell.Completed)
 	c.measured += cell.Measured
+	c.unserved += cell.Rejected + cell.Failed
 }
 
 // name says which configuration this is, as progress and errors name it.

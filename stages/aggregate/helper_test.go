@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"testing"
 
+	"switchyard/stages/experiment"
 	"switchyard/stages/simulate"
 )
 
@@ -61,6 +62,19 @@ func fill(c *simulate.Cell, r *rand.Rand) {
 	}
 	c.BacklogSlope, c.ArrivalRps = number(0.01*r.NormFloat64()), number(10)
 	c.E2EDrift = number(0.01 * r.NormFloat64())
+}
+
+// planOf plans routers on one workload and cluster.
+func planOf(routers []string, replications int) *simulate.Plan {
+	plan := &simulate.Plan{Experiment: &experiment.Experiment{Name: "study"}}
+	for i, router := range routers {
+		c := &simulate.Config{Index: int32(i), WorkloadPoint: "tool", ClusterPoint: "a6000x4", RouterPoint: router}
+		plan.Configs = append(plan.Configs, c)
+		for r := range replications {
+			plan.Runs = append(plan.Runs, simulate.Run{Index: int32(len(plan.Runs)), Config: c, Replication: r + 1})
+		}
+	}
+	return plan
 }
 
 func number(x float64) *float64 { return &x }

@@ -88,20 +88,39 @@ func findMissing(configs []*configuration, plan *simulate.Plan) *MissingError {
 	return out
 }
 
-// wantedOf lists the configurations that should be there.
+// wantedOf lists the configurations that should be there, in order of the
+// grid.
 func wantedOf(configs []*configuration, plan *simulate.Plan) []wanted {
 	if plan != nil {
 		return planned(plan)
 	}
-	var union []int32
+	// A workload without chance in it has one replication, others have all.
+	union := map[string][]int32{}
 	for _, c := range configs {
-		union = append(union, c.replications...)
+		union[c.WorkloadPoint] = append(union[c.WorkloadPoint], c.replications...)
 	}
-	slices.Sort(union)
-	union = slices.Compact(union)
+	for w, all := range union {
+		slices.Sort(all)
+		union[w] = slices.Compact(all)
+	}
 	out := make([]wanted, len(configs))
 	for i, c := range configs {
-		out[i] = wanted{c.Config, c.name(), union}
+		out[i] = wanted{c.Config, c.name(), union[c.WorkloadPoint]}
+	}
+	return out
+}
+
+// planned lists a plan's configurations; its runs have the replications of
+// one behind each other.
+func planned(plan *simulate.Plan) []wanted {
+	var out []wanted
+	for _, r := range plan.Runs {
+		c := r.Config
+		if n := len(out); n == 0 || out[n-1].config != c.Index {
+			out = append(out, wanted{config: c.Index, name: c.WorkloadPoint + " / " + c.ClusterPoint + " / " + c.RouterPoint})
+		}
+		w := &out[len(out)-1]
+		w.replications = append(w.replications, int32(r.Replication))
 	}
 	return out
 }
@@ -126,18 +145,4 @@ func ranges(numbers []int32) string {
 		i = j + 1
 	}
 	return strings.Join(parts, ", ")
-}
-
-// planned lists a plan's configurations.
-func planned(plan *simulate.Plan) []wanted {
-	replications := make([]int32, len(plan.Experiment.Replications))
-	for i, r := range plan.Experiment.Replications {
-		replications[i] = int32(r)
-	}
-	slices.Sort(replications)
-	out := make([]wanted, len(plan.Configs))
-	for i, c := range plan.Configs {
-		out[i] = wanted{c.Index, c.WorkloadPoint + " / " + c.ClusterPoint + " / " + c.RouterPoint, replications}
-	}
-	return out
 }

@@ -200,46 +200,75 @@ func (c *configuration) ratioTo(base *configuration, l *legend) string {
 	return text
 }
 
-// printWarnings writes the experiment's warnings, then those of the printed
-// metrics, each kind once.
-func printWarnings(w io.Writer, general []string, configs []*configuration) {
-	type kind struct {
-		text  string // of the first that has it
-		count int
-	}
+// kind is the warnings that differ in their numbers alone.
+type kind struct {
+	text  string // of the first configuration that has it
+	many  bool   // others have other numbers
+	count int    // configurations
+}
+
+// kindsOf gathers the warnings of the printed metrics, without those that the
+// legend stands for.
+func kindsOf(configs []*configuration) []kind {
 	index := map[string]int{}
 	var kinds []kind
 	for _, c := range configs {
-		var of []string
-		for _, m := range []string{meanE2E, p99E2E} {
-			of = append(of, c.warningsOf(metricIndex(m))...)
-		}
+		of := slices.Concat(c.warningsOf(metricIndex(meanE2E)), c.warningsOf(metricIndex(p99E2E)))
 		slices.Sort(of)
 		for _, text := range slices.Compact(of) {
+			if text == oneReplication || text == saturatedTiming {
+				continue
+			}
 			key := strings.Map(withoutNumbers, text)
 			k, ok := index[key]
 			if !ok {
 				k = len(kinds)
 				index[key], kinds = k, append(kinds, kind{text: text})
 			}
+			kinds[k].many = kinds[k].many || kinds[k].text != text
 			kinds[k].count++
 		}
 	}
-	var lines []string
-	for _, k := range kinds {
-		if k.text == oneReplication || k.text == saturatedTiming {
-			continue // the legend says so
+	return kinds
+}
+
+// printWarnings writes the experiment's warnings, then each kind once.
+func printWarnings(w io.Writer, general []string, configs []*configuration) {
+	lines := slices.Clone(general)
+	for _, k := range kindsOf(configs) {
+		alike := ""
+		if k.many {
+			alike = "the like in "
 		}
-		lines = append(lines, fmt.Sprintf("%s (%d of %d configurations)", k.text, k.count, len(configs)))
+		lines = append(lines, fmt.Sprintf("%s (%s%d of %d configurations)", k.text, alike, k.count, len(configs)))
 	}
-	lines = append(slices.Clone(general), lines...)
 	for i, line := range lines {
 		if i == mostWarnings {
-			fmt.Fprintf(w, "warning: and %d more: see column warnings of table summary\n", len(lines)-i)
+			line = fmt.Sprintf("and %d more: see column warnings of table summary", len(lines)-i)
+		}
+		wrap(w, "warning: ", line)
+		if i == mostWarnings {
 			break
 		}
-		fmt.Fprintf(w, "warning: %s\n", line)
 	}
+}
+
+// wrap writes words behind a head, further lines indented below the first.
+func wrap(w io.Writer, head, text string) {
+	indent := strings.Repeat(" ", len(head))
+	line := head
+	for i, word := range strings.Fields(text) {
+		switch {
+		case i == 0:
+		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > printWidth:
+			fmt.Fprintln(w, line)
+			line = indent
+		default:
+			line += " "
+		}
+		line += word
+	}
+	fmt.Fprintln(w, line)
 }
 
 // withoutNumbers drops digits and signs, so that warnings of one kind are one.

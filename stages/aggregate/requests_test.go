@@ -44,9 +44,8 @@ func request(cell int32, i int, e2eUs int64, r *rand.Rand) simulate.Request {
 	arrival := int64(i) * 100_000
 	start, first, end := arrival+e2eUs/10, arrival+e2eUs/5, arrival+e2eUs
 	ttft := first - arrival
-	replica := int32(r.IntN(4))
 	return simulate.Request{
-		Cell: cell, Request: int32(i), Replica: &replica, Status: "finished",
+		Cell: cell, Request: int32(i), Replica: int32(r.IntN(4)), Status: "finished",
 		ArrivalUs: arrival, StartedUs: &start, FirstTokenUs: &first, FinishedUs: &end, TTFTUs: &ttft, E2EUs: &e2eUs,
 		PromptTokens: 1000, OutputTokens: int32(1 + r.IntN(3)), CachedTokens: 400, CeilingTokens: 700, UnlimitedTokens: 600, DispatchedTokens: 650,
 	}
@@ -222,10 +221,8 @@ func TestRunErrors(t *testing.T) {
 func TestThePlanDecidesHowCellsAreMeasured(t *testing.T) {
 	cells, requests := runs(small, 0.25, exponential)
 	dir := folder(t, cells, requests)
-	plan := &simulate.Plan{Experiment: &experiment.Experiment{Replications: []int{1, 2, 3, 4, 5}, WarmUp: 0.5, SLO: experiment.SLO{E2EMs: 1e9}}}
-	for i, router := range small.routers {
-		plan.Configs = append(plan.Configs, &simulate.Config{Index: int32(i), WorkloadPoint: "tool", ClusterPoint: "a6000x4", RouterPoint: router})
-	}
+	plan := planOf(small.routers, small.replications)
+	plan.Experiment.WarmUp, plan.Experiment.SLO = 0.5, experiment.SLO{E2EMs: 1e9}
 	row := findSummary(t, mustRun(t, dir, Options{Plan: plan}), 0, "slo_attainment")
 	same(t, "attainment of no bound", row.Mean, 1)
 	if row.WarmUp != 0.5 || row.Requests != 5*perRun/2 {

@@ -33,6 +33,9 @@ func (c *configuration) doubt(x *extra, missing *MissingError) {
 	if reps := missing.replications(c.Config); len(reps) > 0 {
 		c.warnings = append(c.warnings, "without replications "+ranges(reps))
 	}
+	if c.unserved > 0 {
+		c.timing = append(c.timing, fmt.Sprintf("%d requests were rejected or failed: latencies leave them out", c.unserved))
+	}
 	if c.saturated {
 		// That it never settles is what saturation means: no more doubts.
 		c.timing = append(c.timing, saturatedTiming)
