@@ -1,7 +1,7 @@
 package simulate
 
 import (
-	"errors"
+	"fmt"
 	"strings"
 
 	"switchyard/sim/cluster"
@@ -32,43 +32,56 @@ type Cluster struct {
 	Config cluster.Config
 }
 
-// decodeCluster decodes and completes an item of `clusters`.
+// decodeCluster decodes an item of `clusters` and reports all that is wrong
+// with it.
 func decodeCluster(in experiment.Instance) (*Cluster, error) {
 	c := &Cluster{Name: in.Name}
 	var section struct {
 		Engine experiment.Section `yaml:"engine" doc:"scheduler of every replica"`
 	}
-	if err := in.Section.Decode(1, &c.Params, &c.Step, &section); err != nil {
-		return nil, err
+	wrong := in.Section.Decode(1, &c.Params, &c.Step, &section)
+	if wrong != nil { // what can be told in spite of it
+		section.Engine, _ = in.Section.Section("engine")
+		c.Params.Model, _ = in.Section.String("model")
+		c.Params.GPU, _ = in.Section.String("gpu")
 	}
-	var errs []error
-	if err := section.Engine.Decode(c.Params.Replicas, &c.Engine); err != nil {
-		errs = append(errs, err)
-	}
-	model, ok := hardware.FindModel(c.Params.Model)
-	if !ok {
-		errs = append(errs, unknown(in.Section, "model", "a model", names(hardware.Models(), func(m hardware.Model) string { return m.Name })))
-	}
-	gpu, ok2 := hardware.FindGPU(c.Params.GPU)
-	if !ok2 {
-		errs = append(errs, unknown(in.Section, "gpu", "a GPU", names(hardware.GPUs(), func(g hardware.GPU) string { return g.Name })))
-	}
-	if len(errs) > 0 {
-		return nil, errors.Join(errs...)
+	model, err := find(in.Section, "model", c.Params.Model, hardware.Models(), func(m hardware.Model) string { return m.Name })
+	wrong = experiment.Join(wrong, err)
+	gpu, err := find(in.Section, "gpu", c.Params.GPU, hardware.GPUs(), func(g hardware.GPU) string { return g.Name })
+	wrong = experiment.Join(wrong, err, section.Engine.Decode(1, &c.Engine))
+	if wrong != nil {
+		return nil, wrong
 	}
 	step, err := hardware.NewRoofline(gpu, model, c.Params.TensorParallel, c.Step)
 	if err != nil {
-		return nil, in.Section.Errorf("tensor_parallel", err.Error(), nil)
+		return nil, in.Section.Errorf("tensor_parallel", fmt.Sprintf("a divisor of the %d KV heads of %s", model.KVHeads, model.Name), nil)
 	}
 	kv := c.Params.KVTokens
 	if kv == 0 {
 		kv = hardware.KVCapacity(gpu, model, c.Params.TensorParallel, c.Params.MemoryUtilization)
 	}
 	if kv < 1 {
-		return nil, in.Section.Errorf("gpu", "memory for the weights of "+model.Name+": raise tensor_parallel or memory_utilization", nil)
+		return nil, in.Section.Errorf("gpu", fmt.Sprintf("memory for the %.1f GB of weights of %s: raise tensor_parallel or memory_utilization",
+			float64(model.WeightBytes())/1e9, model.Name), nil)
 	}
 	c.Config = cluster.Config{Replicas: c.Params.Replicas, Step: step, KVTokens: kv, Engine: c.Engine}
 	return c, nil
+}
+
+// find returns the entry of that name in a table of named things. An absent
+// name is no error here: it is one of decoding.
+func find[T any](s experiment.Section, key, name string, table []T, nameOf func(T) string) (entry T, err error) {
+	known := make([]string, len(table))
+	for i, e := range table {
+		known[i] = nameOf(e)
+		if known[i] == name {
+			return e, nil
+		}
+	}
+	if name == "" {
+		return entry, nil
+	}
+	return entry, s.Errorf(key, "one of "+strings.Join(known, ", "), known)
 }
 
 // key says all that a cluster contributes to what happens in a cell.
@@ -78,16 +91,4 @@ func (c *Cluster) key() string {
 		parts = append(parts, "engine."+p)
 	}
 	return strings.Join(parts, "\n")
-}
-
-func unknown(s experiment.Section, key, what string, known []string) error {
-	return s.Errorf(key, what+": one of "+strings.Join(known, ", "), known)
-}
-
-func names[T any](list []T, name func(T) string) []string {
-	out := make([]string, len(list))
-	for i, v := range list {
-		out[i] = name(v)
-	}
-	return out
 }

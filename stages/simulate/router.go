@@ -24,13 +24,12 @@ type Router struct {
 // decodeRouter decodes an item of `routers` for a cluster of so many replicas.
 func decodeRouter(in experiment.Instance, replicas int) (*Router, error) {
 	name, ok := in.Section.String("policy")
-	known := names(router.Policies(), func(p router.Policy) string { return p.Name })
 	if !ok {
-		return nil, unknown(in.Section, "policy", "a routing policy", known)
+		return nil, in.Section.Errorf("policy", "the name of a routing policy; see list routers", nil)
 	}
-	policy, ok := router.Find(name)
-	if !ok {
-		return nil, unknown(in.Section, "policy", "a routing policy", known)
+	policy, err := find(in.Section, "policy", name, router.Policies(), func(p router.Policy) string { return p.Name })
+	if err != nil {
+		return nil, err
 	}
 	r := &Router{Name: in.Name, Policy: policy, Params: policy.New()}
 	var own RouterParams
