@@ -48,15 +48,24 @@ func measureOf(o Options) measure {
 
 // of returns the measure of a cell, and whether the cell has another.
 func (m measure) of(c *simulate.Cell) (warmUp float64, slo experiment.SLO, anew bool) {
-	own := experiment.SLO{TTFTMs: c.SLOTTFTMs, TPOTMs: c.SLOTPOTMs, E2EMs: c.SLOE2EMs}
-	warmUp, slo = c.WarmUp, own
+	warmUp, slo = c.WarmUp, objective(c)
 	if m.warmUp != nil {
 		warmUp = *m.warmUp
 	}
 	if m.slo != nil {
 		slo = *m.slo
 	}
-	return warmUp, slo, warmUp != c.WarmUp || slo != own
+	return warmUp, slo, warmUp != c.WarmUp || slo != objective(c)
+}
+
+// objective returns the objective that a cell was measured with.
+func objective(c *simulate.Cell) experiment.SLO {
+	return experiment.SLO{TTFTMs: c.SLOTTFTMs, TPOTMs: c.SLOTPOTMs, E2EMs: c.SLOE2EMs}
+}
+
+// describe writes a measure as an experiment file does.
+func describe(warmUp float64, slo experiment.SLO) string {
+	return fmt.Sprintf("warm_up: %v and slo: {ttft_ms: %v, tpot_ms: %v, e2e_ms: %v}", warmUp, slo.TTFTMs, slo.TPOTMs, slo.E2EMs)
 }
 
 // readRequests reads the requests of the cells that keep all of theirs, pools
@@ -70,8 +79,8 @@ func readRequests(dir string, cells []simulate.Cell, m measure) (map[int32]*extr
 		if c.RequestsShare == 1 {
 			r.cells[c.Cell] = c
 		} else if warmUp, slo, anew := m.of(c); anew {
-			return nil, fmt.Errorf("cells of %s / %s / %s have warm-up %v and objective %v, expected %v and %v: measuring them anew needs all their requests, of which table requests keeps a share of %v; run the experiment again with those in its file, or with tables: {requests: all}",
-				c.WorkloadPoint, c.ClusterPoint, c.RouterPoint, c.WarmUp, experiment.SLO{TTFTMs: c.SLOTTFTMs, TPOTMs: c.SLOTPOTMs, E2EMs: c.SLOE2EMs}, warmUp, slo, c.RequestsShare)
+			return nil, fmt.Errorf("cells of %s / %s / %s have %s, expected %s: measuring them anew needs all their requests, of which table requests keeps a share of %v; run the experiment again as its file is now, or with tables: {requests: all}",
+				c.WorkloadPoint, c.ClusterPoint, c.RouterPoint, describe(c.WarmUp, objective(c)), describe(warmUp, slo), c.RequestsShare)
 		}
 	}
 	if len(r.cells) == 0 {
