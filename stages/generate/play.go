@@ -38,6 +38,7 @@ type loaded struct {
 type playback struct {
 	parameters []string
 	cut        *trace.Requests
+	fixed      bool // not resampled
 	each       func(replication int, seed uint64, emit func(*workload.Request) error) error
 }
 
@@ -66,6 +67,7 @@ func (d *Decoder) play(s experiment.Section, replicas int, beside ...any) (*play
 	p.parameters = append(p.parameters, param.Canonical(&options)...)
 	if item.Resample == "none" {
 		p.parameters = append(p.parameters, "resample=none")
+		p.fixed = true
 		p.each = func(_ int, _ uint64, emit func(*workload.Request) error) error {
 			return cut.Each(func(_ int, r *workload.Request) error { return emit(r) })
 		}
@@ -117,7 +119,7 @@ func (d *Decoder) trace(in experiment.Instance, replicas int) (*Variant, error) 
 	if err != nil {
 		return nil, err
 	}
-	v := &Variant{Name: in.Name, seed: d.Seed, requests: p.cut.Len(), blockTokens: p.cut.BlockTokens(), parameters: p.parameters}
+	v := &Variant{Name: in.Name, seed: d.Seed, requests: p.cut.Len(), blockTokens: p.cut.BlockTokens(), parameters: p.parameters, fixed: p.fixed}
 	if v.blockTokens == 0 {
 		v.blockTokens = 16
 	}

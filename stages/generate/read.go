@@ -1,9 +1,7 @@
 package generate
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 
 	"switchyard/sim/workload"
 )
@@ -12,19 +10,8 @@ import (
 // experiment's folder; ok is false where the table does not hold it. The
 // workload equals what Build makes.
 func FromTable(dir string, v *Variant, replication int) (w *workload.Workload, ok bool, err error) {
-	var found []Request
-	err = Requests.Scan(dir, func(rows []Request) error {
-		for _, row := range rows {
-			if row.Variant == v.ID() && row.Workload == v.Name && row.Replication == int32(replication) {
-				found = append(found, row)
-			}
-		}
-		return nil
-	})
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	if err != nil || len(found) == 0 {
+	found, ok, err := Requests.ReadKey(dir, v.taskKey(replication))
+	if err != nil || !ok {
 		return nil, false, err
 	}
 	b := v.builder()

@@ -13,17 +13,17 @@ type Request struct {
 	Workload      string   `parquet:"workload,dict" doc:"name of the workload variant"`
 	Replication   int32    `parquet:"replication,delta" doc:"replication index; with the seed it names the random streams"`
 	Request       int32    `parquet:"request,delta" doc:"index of the request in its workload"`
-	ArrivalUs     *int64   `parquet:"arrival_us,delta" unit:"us" doc:"arrival since the first one; NULL where the end of another request decides"`
-	After         *int32   `parquet:"after,delta" doc:"request whose end releases this one; NULL where arrival_us decides"`
+	ArrivalUs     *int64   `parquet:"arrival_us" unit:"us" doc:"arrival since the first one; NULL where the end of another request decides"`
+	After         *int32   `parquet:"after" doc:"request whose end releases this one; NULL where arrival_us decides"`
 	ThinkUs       int64    `parquet:"think_us,delta" unit:"us" doc:"from the end of request after to the arrival"`
-	Session       *int64   `parquet:"session,delta" doc:"conversation, user or agent; NULL without"`
+	Session       *int64   `parquet:"session" doc:"conversation, user or agent; NULL without"`
 	Turn          int32    `parquet:"turn,delta" doc:"position in the session, from 0"`
 	Tags          []string `parquet:"tags,dict" doc:"names of the mixture's component and the like"`
 	PromptTokens  int32    `parquet:"prompt_tokens,delta" unit:"token" doc:"tokens of the prompt, private rest included"`
 	OutputTokens  int32    `parquet:"output_tokens,delta" unit:"token" doc:"tokens of the output"`
-	SegmentIDs    []int64  `parquet:"segment_ids" doc:"segments that the prompt begins with, root to leaf; an id's identity includes those before it"`
-	SegmentTokens []int32  `parquet:"segment_tokens" unit:"token" doc:"tokens of each segment; what they leave of the prompt is private"`
-	OutputSegment *int64   `parquet:"output_segment,delta" doc:"segment that the output is in a later turn's prompt, behind this prompt's; NULL where none reads it"`
+	SegmentIDs    []int64  `parquet:"segment_ids,dict" doc:"segments that the prompt begins with, root to leaf; an id's identity includes those before it"`
+	SegmentTokens []int32  `parquet:"segment_tokens,dict" unit:"token" doc:"tokens of each segment; what they leave of the prompt is private"`
+	OutputSegment *int64   `parquet:"output_segment" doc:"segment that the output is in a later turn's prompt, behind this prompt's; NULL where none reads it"`
 }
 
 // ProfileRow is a row of table `profile`: one workload of one replication in
