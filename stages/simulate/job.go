@@ -124,27 +124,37 @@ func cost(r *Run) float64 {
 
 // simulate runs one cell and writes its rows.
 func (p *Plan) simulate(r *Run, w *workload.Workload, own *worker, out *run.Sink) error {
+	result, err := p.measure(r, w, own)
+	if err != nil {
+		return err
+	}
+	tables := p.Experiment.Tables
+	out.Write(Cells.Rows(own.cell[:]))
+	if share := share(tables); share > 0 {
+		own.requests = appendRequests(own.requests[:0], r.Index, &own.meter, share)
+		out.Write(Requests.Rows(own.requests))
+	}
+	if tables.Replicas {
+		own.replicas = appendReplicas(own.replicas[:0], r.Index, result)
+		out.Write(Replicas.Rows(own.replicas))
+	}
+	out.Count(int64(w.Len()))
+	return nil
+}
+
+// measure runs one cell and leaves its row and what happened in own.
+func (p *Plan) measure(r *Run, w *workload.Workload, own *worker) (*cluster.Result, error) {
 	e, c := p.Experiment, r.Config
 	config := c.Cluster.Config
 	config.Cut = cutAt(e.WarmUp, w.Len())
 	result, err := own.sim.Run(config, w, c.Router.Policy.Name, c.Router.Params, e.Seed, r.Replication)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	own.meter.load(w, result)
 	metrics := own.meter.Measure(e.WarmUp, e.SLO)
 	own.cell[0] = p.cellRow(r)
 	own.cell[0].SetMetrics(&metrics)
 	own.cell[0].setState(result)
-	out.Write(Cells.Rows(own.cell[:]))
-	if share := share(e.Tables); share > 0 {
-		own.requests = appendRequests(own.requests[:0], r.Index, &own.meter, share)
-		out.Write(Requests.Rows(own.requests))
-	}
-	if e.Tables.Replicas {
-		own.replicas = appendReplicas(own.replicas[:0], r.Index, result)
-		out.Write(Replicas.Rows(own.replicas))
-	}
-	out.Count(int64(w.Len()))
-	return nil
+	return result, nil
 }
