@@ -214,6 +214,21 @@ func TestNewestPartWins(t *testing.T) {
 	equalSamples(t, got, append(slices.Clone(old["a"]), old["b"]...))
 }
 
+// The window of rows depends on what a row takes, not on how many there are.
+func TestMemoryDoesNotGrowWithTheTable(t *testing.T) {
+	tasks := make(taskList, 10_000)
+	for _, rows := range []int64{1e6, 1e8, 1e10} {
+		g := newGatherer[wide]([]inputFile{{rows: rows, bytes: 60 * rows, tasks: tasks}}, windowBytes)
+		limit := int64(windowBytes)
+		if rows < smallTask*int64(len(tasks)) {
+			limit *= smallFactor
+		}
+		if bytes := int64(g.rows) * (rowBytes[wide]() + 120); bytes > limit || bytes < limit/2 {
+			t.Errorf("a window of %d rows takes %d bytes, expected up to %d", g.rows, bytes, limit)
+		}
+	}
+}
+
 func TestPartWriterRefuses(t *testing.T) {
 	dir := t.TempDir()
 	w := samples.NewPart(dir, 0, 0, testProvenance)

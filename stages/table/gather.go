@@ -12,13 +12,18 @@ import (
 
 const (
 	// windowBytes bounds the rows that compaction holds in memory, estimated
-	// from the size of a row and the files' uncompressed bytes.
-	windowBytes = 96 << 20
+	// from the size of a row and the files' uncompressed bytes. Readers,
+	// writer and garbage come to about four times as much.
+	windowBytes = 32 << 20
 	// openReaders bounds the files that are open at once.
 	openReaders = 24
 	// skipRows is the gap between two pieces of one file that is read over
 	// rather than jumped: a jump decodes a page of each column anew.
 	skipRows = 1_024
+	// smallTask is the mean number of rows of a task below which most windows
+	// read most of every file. The window then is wider by smallFactor, so that
+	// there are fewer of them.
+	smallTask, smallFactor = 256, 4
 )
 
 // gatherer reads segments of many files in an order that is not theirs. It
@@ -34,10 +39,14 @@ type gatherer[T any] struct {
 }
 
 func newGatherer[T any](files []inputFile, bytes int64) *gatherer[T] {
-	var rows, size int64
+	var rows, size, tasks int64
 	for _, f := range files {
 		rows += f.rows
 		size += f.bytes
+		tasks += int64(len(f.tasks))
+	}
+	if rows < tasks*smallTask {
+		bytes *= smallFactor
 	}
 	row := rowBytes[T]()
 	if rows > 0 {
