@@ -1,9 +1,12 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/urfave/cli/v2"
 
 	"switchyard/stages/aggregate"
+	"switchyard/stages/run"
 )
 
 func aggregateCommand() *cli.Command {
@@ -27,9 +30,50 @@ experiment's tables.`,
 			if err := exactly(c, 1, 1); err != nil {
 				return err
 			}
-			return nil
+			s, why, err := reopenStudy(c.Args().First())
+			if err != nil {
+				return err
+			}
+			if why != nil {
+				say(c, "only replications that some configuration has are missed where they lack, since the grid cannot be made again: %v", why)
+			}
+			options := aggregate.Options{Baseline: c.String("baseline"), AllowMissing: c.Bool("allow-missing")}
+			if c.IsSet("warm-up") {
+				share := c.Float64("warm-up")
+				options.WarmUp = &share
+			}
+			return s.aggregateAgain(c, options)
 		},
 	}
 }
 
-var _ = aggregate.Run
+// aggregateAgain replaces what was concluded from the cells and prints it.
+func (s *study) aggregateAgain(c *cli.Context, options aggregate.Options) (err error) {
+	lock, err := run.Acquire(s.dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Release()) }()
+	result, err := s.aggregate(options)
+	if err != nil {
+		return err
+	}
+	if err := s.describe(); err != nil {
+		return err
+	}
+	return result.Print(c.App.Writer)
+}
+
+// aggregate makes statements of the cells in the study's folder. A refusal to
+// do so over part of the replications has the exit code of cells that failed.
+func (s *study) aggregate(options aggregate.Options) (*aggregate.Result, error) {
+	options.Plan = s.plan
+	if options.Baseline == "" {
+		options.Baseline = s.experiment.Baseline
+	}
+	result, err := aggregate.Run(s.dir, options)
+	if errors.As(err, new(*aggregate.MissingError)) {
+		return nil, &coded{run.ExitFailed, err}
+	}
+	return result, err
+}

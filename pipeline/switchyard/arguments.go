@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,6 +41,9 @@ func arrange(app *cli.App, words []string) ([]string, error) {
 	parts, err := split(command.Name, append(command.Flags, cli.HelpFlag), words[1:])
 	if err != nil {
 		return nil, err
+	}
+	if slices.ContainsFunc(parts.flags, func(f string) bool { return slices.Contains(cli.HelpFlag.Names(), strings.TrimLeft(f, "-")) }) {
+		return []string{words[0], "--help"}, nil // whatever else is there
 	}
 	out := append([]string{words[0]}, parts.flags...)
 	return append(append(out, "--"), parts.arguments...), nil

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"switchyard/stages/query"
 )
 
 // The scripts ask the program itself, by its hidden command complete, so that
@@ -149,7 +151,7 @@ func flagValues(flag string) []named {
 	case "baseline":
 		return catalogue("routers")
 	case "format":
-		return plain(query.Formats)
+		return plain(query.Formats())
 	}
 	return nil
 }

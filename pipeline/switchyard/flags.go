@@ -1,6 +1,8 @@
 package main
 
 import (
+	"time"
+
 	"github.com/urfave/cli/v2"
 )
 
@@ -17,6 +19,7 @@ func executionFlags() []cli.Flag {
 	return []cli.Flag{
 		outFlag(),
 		&cli.IntFlag{Name: "workers", Aliases: []string{"j"}, Usage: "tasks at a time `N`; 0 means one a core; results do not depend on it"},
+		&cli.DurationFlag{Name: "commit-every", Value: 30 * time.Second, Usage: "a kill costs at most the results of this `TIME`"},
 		&cli.BoolFlag{Name: "keep-going", Usage: "run the other cells when one fails (the default)"},
 		&cli.BoolFlag{Name: "fail-fast", Usage: "stop after the first cell that fails"},
 		&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "print the cells, done and to do, with an estimate of the time"},

@@ -20,7 +20,7 @@ func queryCommand() *cli.Command {
 
 Every table is a view of its name; schema prints their columns.`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORMAT` of the rows: " + strings.Join(query.Formats, ", ")},
+			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORMAT` of the rows: " + strings.Join(query.Formats(), ", ")},
 		},
 		Action: func(c *cli.Context) error {
 			if err := exactly(c, 2, 2); err != nil {

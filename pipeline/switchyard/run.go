@@ -29,16 +29,13 @@ The same command resumes a run that was interrupted or killed.`,
 			if err != nil {
 				return err
 			}
-			jobs := []run.Job{s.simulateJob(c)}
-			if s.plan.Experiment.Tables.Workload {
-				jobs = append([]run.Job{s.generateJob()}, jobs...)
-			}
+			jobs := s.jobs(c)
 			if c.Bool("dry-run") {
 				return s.dryRun(c, jobs)
 			}
 			var result *aggregate.Result
 			failed := s.execute(c, jobs, func() (err error) {
-				result, err = s.aggregate(c)
+				result, err = s.aggregate(aggregate.Options{AllowMissing: c.Bool("allow-missing")})
 				return err
 			})
 			if result == nil {
@@ -55,8 +52,8 @@ The same command resumes a run that was interrupted or killed.`,
 
 // question is a query that every experiment can answer.
 func (s *study) question() string {
-	return quoteAll([]string{programName, "query", s.dir,
-		"select router_point, rate_rps, mean / 1e6 as seconds from summary where metric = 'e2e_mean_us' order by config"})
+	return quoteAll([]string{programName, "query", s.dir}) +
+		` "select router_point, rate_rps, mean / 1e6 as seconds from summary where metric = 'e2e_mean_us' order by config"`
 }
 
 // dryRun prints what a run would do.
@@ -70,7 +67,7 @@ func (s *study) dryRun(c *cli.Context, jobs []run.Job) error {
 		return err
 	}
 	fmt.Fprintf(w, "\n%d configurations of %d replications: %d cells, in %s\n",
-		len(s.plan.Configs), len(s.plan.Experiment.Replications), len(s.plan.Runs), s.dir)
+		len(s.plan.Configs), len(s.experiment.Replications), len(s.plan.Runs), s.dir)
 	for _, job := range jobs {
 		estimate, err := run.Inspect(job, s.dir, c.Int("workers"))
 		if err != nil {

@@ -28,12 +28,12 @@ anew where it did not.`,
 			if err != nil {
 				return err
 			}
+			jobs := []run.Job{s.simulateJob(c)}
 			if c.IsSet("cell") {
-				if err := s.only(c); err != nil {
+				if err := s.only(c, &jobs[0]); err != nil {
 					return err
 				}
 			}
-			jobs := []run.Job{s.simulateJob(c)}
 			if c.Bool("dry-run") {
 				return s.dryRun(c, jobs)
 			}
@@ -42,14 +42,14 @@ anew where it did not.`,
 	}
 }
 
-// only leaves one cell in the plan. Its tables go elsewhere: in the
+// only leaves one cell in the job. Its tables go elsewhere: in the
 // experiment's folder they would replace those of the whole grid.
-func (s *study) only(c *cli.Context) error {
+func (s *study) only(c *cli.Context, job *run.Job) error {
 	cell := c.Int("cell")
-	if cell < 0 || cell >= len(s.plan.Runs) {
-		return fmt.Errorf("simulate: --cell is %d, expected 0 to %d", cell, len(s.plan.Runs)-1)
+	if cell < 0 || cell >= len(job.Tasks) {
+		return fmt.Errorf("simulate: --cell is %d, expected 0 to %d", cell, len(job.Tasks)-1)
 	}
-	s.plan.Runs = s.plan.Runs[cell : cell+1]
+	job.Tasks = job.Tasks[cell : cell+1]
 	if c.String("out") == "" {
 		s.dir = filepath.Join(filepath.Dir(s.dir), fmt.Sprintf("%s-cell-%d", filepath.Base(s.dir), cell))
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -26,7 +27,7 @@ func schemas() (all []table.Schema) {
 
 // generateJob makes the workloads that the cells share.
 func (s *study) generateJob() run.Job {
-	return generate.Job(s.plan.Workloads, s.plan.Experiment.Replications)
+	return generate.Job(s.plan.Workloads, s.experiment.Replications)
 }
 
 // simulateJob runs the cells. It reads a workload from the table of the stage
@@ -37,11 +38,13 @@ func (s *study) simulateJob(c *cli.Context) run.Job {
 	}})
 }
 
-// aggregate makes statements of the cells.
-func (s *study) aggregate(c *cli.Context) (*aggregate.Result, error) {
-	return aggregate.Run(s.dir, aggregate.Options{
-		Baseline: s.plan.Experiment.Baseline, AllowMissing: c.Bool("allow-missing"), Plan: s.plan,
-	})
+// jobs are those of a whole run: which stage feeds which. An experiment that
+// keeps no table of workloads makes each anew for its cells.
+func (s *study) jobs(c *cli.Context) []run.Job {
+	if !s.experiment.Tables.Workload {
+		return []run.Job{s.simulateJob(c)}
+	}
+	return []run.Job{s.generateJob(), s.simulateJob(c)}
 }
 
 // execute runs jobs one after the other in the study's folder, under one lock,
@@ -69,7 +72,7 @@ func (s *study) execute(c *cli.Context, jobs []run.Job, finish func() error) (er
 		if err != nil {
 			return errors.Join(err, run.WriteManifest(s.dir, manifest))
 		}
-		say(c, "%s", report)
+		say(c, "%s", summary(report))
 		if failed += report.Failed; failed > 0 && options.FailFast {
 			break
 		}
@@ -98,24 +101,39 @@ var units = map[string]string{"generate": "requests", "simulate": "requests"}
 // openManifest starts the folder's manifest and writes it, so that a run that
 // is killed leaves word of what it was.
 func (s *study) openManifest() (run.Manifest, error) {
-	m, err := run.NewManifest(s.dir, s.plan.Experiment.Name)
+	m, err := run.NewManifest(s.dir, s.experiment.Name)
 	if err != nil {
 		return m, err
 	}
-	text, err := s.resolved()
-	if err != nil {
-		return m, err
-	}
-	m.Experiment = string(text)
+	m.Experiment, m.File = string(s.experiment.Resolved()), s.file
 	return m, run.WriteManifest(s.dir, m)
 }
 
 // describe writes what people and DuckDB need to read the tables.
 func (s *study) describe() error {
 	return errors.Join(
-		table.WriteViews(s.dir, schemas(), s.plan.Factors()),
-		table.WriteDataPackage(s.dir, s.plan.Experiment.Name, schemas()),
+		table.WriteViews(s.dir, schemas(), s.factors()),
+		table.WriteDataPackage(s.dir, s.experiment.Name, schemas()),
 	)
+}
+
+// factors are the swept values, which views show as columns.
+func (s *study) factors() (all []table.Factor) {
+	position := map[string]int{}
+	for _, p := range s.experiment.Points {
+		for _, f := range p.Factors {
+			at, seen := position[f.Name]
+			if !seen {
+				at = len(all)
+				position[f.Name] = at
+				all = append(all, table.Factor{Name: f.Name, Numeric: true})
+			}
+			if _, err := strconv.ParseFloat(f.Value, 64); err != nil {
+				all[at].Numeric = false
+			}
+		}
+	}
+	return all
 }
 
 // mostFailures is how many failures a message spells out.
@@ -128,6 +146,25 @@ func failures(all []run.Failure) error {
 		errs = append(errs, fmt.Errorf("  %s: %s\n    repeat it: %s", f.Name, f.Error, f.Repro))
 	}
 	return errors.Join(errs...)
+}
+
+// summary says in a line what a job did.
+func summary(r run.Report) string {
+	text := fmt.Sprintf("%s: %d done", r.Stage, r.Done)
+	if r.Skipped > 0 {
+		text += fmt.Sprintf(", %d kept from before", r.Skipped)
+	}
+	if r.Failed > 0 {
+		text += fmt.Sprintf(", %d failed", r.Failed)
+	}
+	text += ", in " + r.Elapsed.Round(10*time.Millisecond).String()
+	if working := r.Elapsed - r.Compaction; r.Units > 0 && working > 0 {
+		text += fmt.Sprintf(", %.0f %s/s", float64(r.Units)/working.Seconds(), r.Unit)
+	}
+	for _, moved := range r.Corrupt {
+		text += "\n  " + moved
+	}
+	return text
 }
 
 func say(c *cli.Context, format string, values ...any) {

@@ -3,17 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"golang.org/x/term"
 
 	"switchyard/pipeline/experiments"
-	"switchyard/sim/param"
 	"switchyard/stages/experiment"
 	"switchyard/stages/run"
 	"switchyard/stages/simulate"
@@ -22,9 +19,11 @@ import (
 
 // study is an experiment on its way through the stages.
 type study struct {
-	argument string // as the user named it: a file or a built-in name
-	plan     *simulate.Plan
-	dir      string
+	argument   string // as the user named it: a file or a built-in name
+	file       string // the experiment file, absolute; "" for a built-in one
+	experiment *experiment.Experiment
+	plan       *simulate.Plan
+	dir        string
 }
 
 // openStudy reads the experiment that the command's argument names and plans
@@ -37,44 +36,65 @@ func openStudy(c *cli.Context) (*study, error) {
 		return nil, fmt.Errorf("%s: --fail-fast and --keep-going exclude each other", c.Command.Name)
 	}
 	s := &study{argument: c.Args().First(), dir: c.String("out")}
-	data, err := readExperiment(s.argument)
+	file, data, err := readExperiment(s.argument)
 	if err != nil {
 		return nil, &coded{run.ExitInput, err}
 	}
-	e, err := experiment.Load(s.argument, data, experiment.Options{Set: c.StringSlice("set"), Replications: c.String("replications")})
+	s.experiment, err = experiment.Load(file, data, experiment.Options{Set: c.StringSlice("set"), Replications: c.String("replications")})
+	if err == nil {
+		s.plan, err = simulate.NewPlan(s.experiment)
+	}
 	if err != nil {
 		return nil, &coded{run.ExitInput, err}
 	}
-	if s.plan, err = simulate.NewPlan(e); err != nil {
-		return nil, &coded{run.ExitInput, err}
+	if file != "" {
+		if s.file, err = filepath.Abs(file); err != nil {
+			return nil, err
+		}
 	}
 	if s.dir == "" {
-		s.dir = filepath.Join("out", e.Name)
+		s.dir = filepath.Join("out", s.experiment.Name)
 	}
 	return s, nil
 }
 
+// reopenStudy opens the experiment whose tables lie in a folder, as the
+// folder's manifest has it. Its plan needs what the experiment was made from,
+// such as a trace's file; without that the study has none, and why says so.
+func reopenStudy(dir string) (s *study, why error, err error) {
+	m, err := run.ReadManifest(dir)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s holds no experiment that has run: %w", dir, err)
+	}
+	s = &study{argument: dir, file: m.File, dir: dir}
+	if s.experiment, err = experiment.Load(m.File, []byte(m.Experiment), experiment.Options{}); err != nil {
+		return nil, nil, fmt.Errorf("the experiment in the manifest of %s cannot be read: %w", dir, err)
+	}
+	s.plan, why = simulate.NewPlan(s.experiment)
+	return s, why, nil
+}
+
 // readExperiment reads a file or, where there is none of that name, a
-// built-in experiment.
-func readExperiment(argument string) ([]byte, error) {
-	data, err := os.ReadFile(argument)
+// built-in experiment, whose file is "".
+func readExperiment(argument string) (file string, data []byte, err error) {
+	data, err = os.ReadFile(argument)
 	if !errors.Is(err, fs.ErrNotExist) {
-		return data, err
+		return argument, data, err
 	}
 	if data, ok := experiments.Read(argument); ok {
-		return data, nil
+		return "", data, nil
 	}
 	known := experiments.Names()
-	return nil, fmt.Errorf("no experiment %q: expected a file, or one of the built-in %s%s",
+	return "", nil, fmt.Errorf("no experiment %q: expected a file, or one of the built-in %s%s",
 		argument, strings.Join(known, ", "), didYouMean(argument, known, ""))
 }
 
 // options are those of every job of the study.
 func (s *study) options(c *cli.Context, lock *run.Lock) run.Options {
 	return run.Options{
-		Dir: s.dir, Workers: c.Int("workers"), FailFast: c.Bool("fail-fast"),
+		Dir: s.dir, Workers: c.Int("workers"), FailFast: c.Bool("fail-fast"), FlushEvery: c.Duration("commit-every"),
 		Progress: c.App.ErrWriter, Resume: s.resume(c), Lock: lock,
-		Provenance: table.Provenance{Experiment: s.plan.Experiment.Name},
+		Provenance: table.Provenance{Experiment: s.experiment.Name},
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 )
@@ -19,7 +21,7 @@ type build struct {
 }
 
 func version() build {
-	b := build{Go: runtime.Version(), Target: runtime.GOOS + "/" + runtime.GOARCH, DuckDB: query.Available}
+	b := build{Go: runtime.Version(), Target: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
@@ -32,6 +34,8 @@ func version() build {
 			b.Dirty = s.Value == "true"
 		case "GOAMD64":
 			b.Target += "/" + s.Value
+		case "-tags":
+			b.DuckDB = slices.Contains(strings.Split(s.Value, ","), "duckdb")
 		}
 	}
 	return b

@@ -15,7 +15,8 @@ import (
 // the tables leave out so that their bytes depend on the experiment alone.
 type Manifest struct {
 	Name       string    `json:"name"`
-	Experiment string    `json:"experiment"` // the experiment file with every default resolved, as YAML
+	Experiment string    `json:"experiment"`     // the experiment file with every default resolved, as YAML
+	File       string    `json:"file,omitempty"` // the experiment file, absolute: paths of traces start at its folder; absent for a built-in one
 	Command    []string  `json:"command,omitempty"`
 	Build      Build     `json:"build"`
 	Machine    Machine   `json:"machine"`

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// scaled is what commands in help get added, and the run that README's first
+// command makes, to take a second rather than a minute.
+const scaled = "--set workloads.tool.requests=200 --seeds 1..2"
+
+// example is a command that the documentation shows.
+type example struct {
+	where, command string
+	scale          string // flags added to what runs an experiment
+}
+
+// TestShownCommandsWork runs every command of README.md and of the help
+// texts, in order, in one folder, with the file that README.md shows.
+func TestShownCommandsWork(t *testing.T) {
+	data, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme := string(data)
+	dir := t.TempDir()
+	write := func(name, text string) {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("my.yaml", yamlBlock(t, readme, "# my.yaml"))
+	write("conversation.jsonl", conversation())
+	write(".config/fish/completions/none", "")
+
+	examples := append([]example{{"run.sh", "switchyard run quickstart --out out/quickstart " + scaled, ""}}, readmeExamples(readme)...)
+	examples = append(examples, helpExamples()...)
+	if len(examples) < 40 {
+		t.Fatalf("found %d commands, expected those of README.md and of the help texts", len(examples))
+	}
+	for _, e := range examples {
+		if !version().DuckDB && strings.HasPrefix(e.command, "switchyard query") {
+			continue
+		}
+		cmd := exec.Command("bash", "-euc", `fpath=("" "$HOME"); `+e.scaledCommand())
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+dir)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %s: %v\n%s", e.where, e.scaledCommand(), err, out)
+		}
+	}
+}
+
+func (e example) scaledCommand() string {
+	words := strings.Fields(e.command)
+	if e.scale == "" || len(words) < 2 {
+		return e.command
+	}
+	switch words[1] {
+	case "run", "generate", "simulate":
+		return e.command + " " + e.scale
+	}
+	return e.command
+}
+
+var shellBlock = regexp.MustCompile("(?s)(?:<!-- test: ([^>]*) -->\n)?```sh\n(.*?)```")
+
+// readmeExamples are the lines of the README's sh blocks; the comment before a
+// block says how to scale it.
+func readmeExamples(readme string) (examples []example) {
+	for _, block := range shellBlock.FindAllStringSubmatch(readme, -1) {
+		for _, line := range strings.Split(strings.TrimSpace(block[2]), "\n") {
+			examples = append(examples, example{"README.md", line, block[1]})
+		}
+	}
+	return examples
+}
+
+// helpExamples are the indented lines of the commands' usage texts.
+func helpExamples() (examples []example) {
+	app := newApp(io.Discard, io.Discard)
+	texts := map[string]string{"help": app.Description}
+	order := []string{"help"}
+	for _, c := range app.Commands {
+		texts[c.Name], order = c.UsageText, append(order, c.Name)
+	}
+	for _, name := range order {
+		for _, line := range strings.Split(texts[name], "\n") {
+			if command, ok := strings.CutPrefix(line, "  "); ok {
+				e := example{"help " + name, command, ""}
+				if strings.Contains(command, "quickstart") {
+					e.scale = scaled
+				}
+				examples = append(examples, e)
+			}
+		}
+	}
+	return examples
+}
+
+// yamlBlock returns the README's yaml block that begins with a line.
+func yamlBlock(t *testing.T, readme, first string) string {
+	t.Helper()
+	_, rest, found := strings.Cut(readme, "```yaml\n"+first+"\n")
+	text, _, closed := strings.Cut(rest, "```")
+	if !found || !closed {
+		t.Fatalf("README.md has no yaml block that begins with %s", first)
+	}
+	return text
+}
+
+// conversation is a trace in Mooncake's format: sessions that grow by a block
+// a turn, behind one shared block.
+func conversation() string {
+	var b strings.Builder
+	for i := range 60 {
+		session, turn := i%6, i/6
+		ids := []string{"0"}
+		for block := range turn + 1 {
+			ids = append(ids, fmt.Sprint(1+session*100+block))
+		}
+		fmt.Fprintf(&b, `{"timestamp": %d, "input_length": %d, "output_length": %d, "hash_ids": [%s]}`+"\n",
+			i*900, 512*len(ids)-7, 20+i%9, strings.Join(ids, ", "))
+	}
+	return b.String()
+}
