@@ -13,11 +13,12 @@ import (
 )
 
 // Bounds of what is parsed. The library's time and memory grow with the square
-// of the nesting (10,000 open brackets take seconds, 60,000 all memory), so
-// that a damaged file is refused before it gets there. An experiment is far
-// below them.
+// of the nesting (10,000 open brackets take seconds, 60,000 all memory) and of
+// the keys of a mapping (80,000 take half a minute), so that a damaged file is
+// refused before it gets there. An experiment is far below them.
 const (
-	maxBytes   = 256 << 10
+	maxBytes   = 128 << 10
+	maxLines   = 10_000
 	maxLine    = 16 << 10
 	maxNesting = 64
 )
@@ -79,6 +80,9 @@ func (p *treeReader) guard(size int) error {
 	if size > maxBytes {
 		return p.problem(p.at(1, 1), fmt.Sprintf("the text has %d bytes", size), fmt.Sprintf("at most %d", maxBytes))
 	}
+	if len(p.lines) > maxLines {
+		return p.problem(p.at(1, 1), fmt.Sprintf("the text has %d lines", len(p.lines)), fmt.Sprintf("at most %d", maxLines))
+	}
 	depth := 0
 	for i, line := range p.lines {
 		if !utf8.ValidString(line) {
@@ -127,7 +131,11 @@ func (p *treeReader) document(text string) (body ast.Node, err error) {
 			return nil, p.problem(p.tokenAt(doc.Body.GetToken(), p.at(1, 1)), "a directive", "none")
 		}
 		if i > 0 && (doc.Body != nil || doc.Start != nil) {
-			at := p.tokenAt(doc.Start, p.at(1, 1))
+			at := p.at(1, 1)
+			if doc.Body != nil {
+				at = p.tokenAt(doc.Body.GetToken(), at)
+			}
+			at = p.tokenAt(doc.Start, at)
 			return nil, p.problem(at, "a second document", "one document a file")
 		}
 	}
