@@ -79,7 +79,7 @@ const (
 
 func newExecution(job *Job, o Options, started time.Time) *execution {
 	e := &execution{
-		job: job, options: o, meter: newMeter(time.Now), schedule: newSchedule(o.Workers),
+		job: job, options: o, meter: newMeter(time.Now), schedule: newSchedule(),
 		position: make(map[string]int), catalogue: newCatalogue(job), outcome: make(map[string]outcome),
 		report: Report{Stage: job.Name, Started: started, Workers: o.Workers, Unit: o.Unit},
 	}
@@ -195,7 +195,7 @@ func (e *execution) plan(onDisk map[string]map[string]int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.onDisk, e.tasks, e.failures = onDisk, nil, nil
-	e.catalogue, e.schedule = newCatalogue(e.job), newSchedule(e.options.Workers)
+	e.catalogue, e.schedule = newCatalogue(e.job), newSchedule()
 	if e.interrupted {
 		e.schedule.stop()
 	}
@@ -288,7 +288,13 @@ func (e *execution) writeFailures() error {
 		}
 	}
 	e.mu.Unlock()
-	return writeFailures(e.options.Dir, e.job.Name, rows, left, e.options.Provenance)
+	lost, err := writeFailures(e.options.Dir, e.job.Name, rows, left, e.options.Provenance)
+	if lost != nil {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.report.Corrupt = append(e.report.Corrupt, fmt.Sprintf("table failures is written anew: %v", lost))
+	}
+	return err
 }
 
 func (e *execution) isInterrupted() bool {

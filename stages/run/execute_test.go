@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -74,17 +73,14 @@ func TestCutDownAndRestored(t *testing.T) {
 	wantSame(t, dir, straight(t, large))
 }
 
-// A table that is asked for only later makes the tasks run again, and their
-// rows stand once in each table.
-func TestTableAddedLater(t *testing.T) {
-	s := synthetic{numbers: upTo(12)}
-	dir := t.TempDir()
-	narrow := s.job()
-	narrow.Tables = narrow.Tables[:1]
-	for i := range narrow.Tasks {
-		inner := narrow.Tasks[i].Run
-		narrow.Tasks[i].Tables = []string{"squares"}
-		narrow.Tasks[i].Run = func(ctx context.Context, shared, worker any, out *Sink) error {
+// narrow is the job without its digits.
+func narrow(s synthetic) Job {
+	job := s.job()
+	for i := range job.Tasks {
+		t := &job.Tasks[i]
+		inner := t.Run
+		t.Tables = []string{"squares"}
+		t.Run = func(ctx context.Context, shared, worker any, out *Sink) error {
 			wide := &Sink{task: &Task{Tables: []string{"squares", "digits"}}, units: out.units}
 			if err := inner(ctx, shared, worker, wide); err != nil {
 				return err
@@ -93,10 +89,27 @@ func TestTableAddedLater(t *testing.T) {
 			return nil
 		}
 	}
-	if _, err := Execute(t.Context(), narrow, Options{Dir: dir}); err != nil {
-		t.Fatal(err)
+	return job
+}
+
+// A table that is asked for only later makes the tasks run again, and their
+// rows stand once in each table; one that is no longer asked for is emptied,
+// and its rows are found again.
+func TestTableAddedAndDropped(t *testing.T) {
+	s := synthetic{numbers: upTo(12)}
+	dir, fresh := t.TempDir(), t.TempDir()
+	for _, d := range []string{dir, fresh} {
+		if _, err := Execute(t.Context(), narrow(s), Options{Dir: d}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	wantCounts(t, execute(t, s, Options{Dir: dir}), 12, 0, 0, 0)
+	wantSame(t, dir, straight(t, s))
+	if r, err := Execute(t.Context(), narrow(s), Options{Dir: dir}); err != nil || r.Skipped != 12 {
+		t.Fatal(r, err)
+	}
+	wantSame(t, dir, fresh)
+	wantCounts(t, execute(t, s, Options{Dir: dir}), 0, 12, 0, 0)
 	wantSame(t, dir, straight(t, s))
 }
 
@@ -134,7 +147,7 @@ func TestInputsAreOpenedOnceAndDropped(t *testing.T) {
 // The schedule itself never has more inputs open than workers, and holds none
 // at the end.
 func TestScheduleDropsInputs(t *testing.T) {
-	s := newSchedule(2)
+	s := newSchedule()
 	var tasks []*Task
 	for g := range 5 {
 		group := &Group{Name: fmt.Sprint(g), Open: func(context.Context) (any, error) { return make([]byte, 1), nil }}
@@ -193,28 +206,24 @@ func TestOpeningOverlaps(t *testing.T) {
 }
 
 func TestWorkersKeepTheirState(t *testing.T) {
-	var made atomic.Int32
-	var mu sync.Mutex
-	users := map[any]int{}
-	s := synthetic{numbers: upTo(40)}
+	made, used := 0, map[any]int{}
+	s := synthetic{numbers: upTo(40), groups: 40} // groups keep the order
 	s.before = func(_ context.Context, number int, _, worker any) error {
-		mu.Lock()
-		users[worker]++
-		mu.Unlock()
-		if number == 20 {
+		used[worker]++
+		if number == 10 {
 			panic("the state may be broken now")
 		}
 		return nil
 	}
 	job := s.job()
-	job.NewWorker = func() any { return made.Add(1) }
-	r, err := Execute(t.Context(), job, Options{Dir: t.TempDir(), Workers: 2})
+	job.NewWorker = func() any { made++; return made }
+	r, err := Execute(t.Context(), job, Options{Dir: t.TempDir(), Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	wantCounts(t, r, 39, 0, 1, 0)
-	if n := made.Load(); n != 2 && n != 3 || len(users) != int(n) {
-		t.Errorf("%d states were made and %d used, expected one a worker and one after the panic", n, len(users))
+	if made != 2 || used[1] != 11 || used[2] != 29 {
+		t.Errorf("states were used %v times, expected the first 11 times, up to the panic, the second 29", used)
 	}
 }
 
@@ -276,10 +285,14 @@ func TestFollowUpErrorsEndTheRun(t *testing.T) {
 		"panic": func(Task) ([]Task, error) { panic("no idea") },
 		"twice": func(done Task) ([]Task, error) { return []Task{done}, nil },
 	} {
-		job := synthetic{numbers: upTo(3)}.job()
+		job := synthetic{numbers: upTo(200), pause: time.Millisecond}.job()
 		job.Next = next
-		if _, err := Execute(t.Context(), job, Options{Dir: t.TempDir(), Workers: 2}); err == nil {
+		r, err := Execute(t.Context(), job, Options{Dir: t.TempDir(), Workers: 2})
+		if err == nil {
 			t.Errorf("%s: no error", name)
+		}
+		if r.Done > 20 {
+			t.Errorf("%s: %d tasks ended before the run did", name, r.Done)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -95,23 +95,23 @@ func sortFailures(rows []Failure) {
 }
 
 // writeFailures replaces the stage's rows of table `failures`. A task that was
-// never tried keeps the row it had, because nothing says that it would succeed.
-func writeFailures(dir, stage string, failed []Failure, untried map[string]bool, p table.Provenance) error {
+// never tried keeps the row it had, because nothing says that it would
+// succeed. A table that cannot be read is replaced too, and told in lost: it
+// only says what to try again, so it must not stand in the way.
+func writeFailures(dir, stage string, failed []Failure, untried map[string]bool, p table.Provenance) (lost, err error) {
 	rows := slices.Clone(failed)
-	if _, err := os.Stat(filepath.Join(dir, Failures.Name)); err == nil {
-		before, err := Failures.Read(dir)
-		if err != nil {
-			return storageError("read", Failures.Name, err)
-		}
-		for _, f := range before {
-			if f.Stage != stage || untried[f.TaskKey] {
-				rows = append(rows, f)
-			}
+	before, lost := Failures.Read(dir)
+	if errors.Is(lost, fs.ErrNotExist) {
+		lost = nil
+	}
+	for _, f := range before {
+		if f.Stage != stage || untried[f.TaskKey] {
+			rows = append(rows, f)
 		}
 	}
 	sortFailures(rows)
 	if err := Failures.Write(dir, rows, p); err != nil {
-		return storageError("write", Failures.Name, err)
+		return lost, storageError("write", Failures.Name, err)
 	}
-	return nil
+	return lost, nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -128,6 +130,28 @@ func TestFailuresOfOtherStagesStay(t *testing.T) {
 	execute(t, synthetic{numbers: []int{7}}, Options{Dir: dir})
 	if rows := readFailures(t, dir); len(rows) != 1 || rows[0].Stage != "another" {
 		t.Errorf("failures %+v", rows)
+	}
+}
+
+// A failures table that a kill or a bad disk left is no obstacle.
+func TestUnreadableFailuresAreReplaced(t *testing.T) {
+	s := synthetic{numbers: upTo(3)}
+	want := straight(t, s)
+	for name, c := range map[string]struct {
+		file string
+		told int
+	}{"unfinished": {"part-0000.parquet.tmp", 0}, "corrupt": {"part-0000.parquet", 1}} {
+		dir := t.TempDir()
+		if err := os.Mkdir(filepath.Join(dir, "failures"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "failures", c.file), []byte("PAR1"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if r := execute(t, s, Options{Dir: dir}); len(r.Corrupt) != c.told {
+			t.Errorf("%s: reported %q", name, r.Corrupt)
+		}
+		wantSame(t, dir, want)
 	}
 }
 

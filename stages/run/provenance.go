@@ -114,7 +114,8 @@ func cpuModel() string {
 }
 
 // replaceFile writes a file whole or not at all: temporary name, fsync,
-// rename, fsync of the folder.
+// rename, fsync of the folder. The name is fixed, so that a kill leaves at most
+// one such file, which the next call writes over.
 func replaceFile(path string, data []byte) error {
 	if err := placeFile(path, data); err != nil {
 		return err
@@ -123,7 +124,7 @@ func replaceFile(path string, data []byte) error {
 }
 
 func placeFile(path string, data []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+"-*.tmp")
+	f, err := os.Create(path + ".tmp")
 	if err != nil {
 		return err
 	}
@@ -133,9 +134,6 @@ func placeFile(path string, data []byte) (err error) {
 		}
 	}()
 	_, err = f.Write(data)
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
 	if err == nil {
 		err = f.Sync()
 	}

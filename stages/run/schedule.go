@@ -11,15 +11,18 @@ import (
 
 // schedule hands tasks to workers. Groups come in the order of their first
 // task, a group's tasks heaviest first. A worker takes from the first group
-// whose input is open; otherwise it opens the next group while fewer than
-// workers are open, so that one group's opening overlaps with another's work.
+// that is not just being opened, and opens it if need be, so that one group's
+// opening overlaps with another's work.
+//
+// No more inputs than workers are ever open: a group is opened only when no
+// open one has a task to start, so each of those that are open has a task in
+// another worker's hands.
 type schedule struct {
 	mu      sync.Mutex
 	changed sync.Cond
 	queues  []*queue // in order; those that are over stay until they are trimmed from the front
 	byGroup map[*Group]*queue
 	open    int // inputs open or being opened
-	limit   int // of open
 	flight  int // tasks handed out and not yet finished
 	pending int // tasks not yet handed out
 	stopped bool
@@ -45,8 +48,8 @@ type queue struct {
 	listed bool  // stands in schedule.queues
 }
 
-func newSchedule(workers int) *schedule {
-	s := &schedule{byGroup: make(map[*Group]*queue), limit: workers}
+func newSchedule() *schedule {
+	s := &schedule{byGroup: make(map[*Group]*queue)}
 	s.changed.L = &s.mu
 	return s
 }
@@ -119,22 +122,7 @@ func (s *schedule) pick() *queue {
 		s.queues = s.queues[1:]
 	}
 	for _, q := range s.queues {
-		switch {
-		case len(q.tasks) == 0:
-		case q.state == inputOpen, q.state == inputClosed && s.open < s.limit:
-			return q
-		case q.state == inputClosed:
-			// No input may be opened; a later group's may be open already.
-			return s.pickReady()
-		}
-	}
-	return nil
-}
-
-// pickReady returns the first queue whose input is open, or nil.
-func (s *schedule) pickReady() *queue {
-	for _, q := range s.queues {
-		if len(q.tasks) > 0 && q.state == inputOpen {
+		if len(q.tasks) > 0 && q.state != inputOpening {
 			return q
 		}
 	}
