@@ -80,14 +80,10 @@ build() {
 quickstart() {
   build
   say "run the experiment quickstart into out/quickstart"
-  (cd "$root" && .bin/switchyard run quickstart --out out/quickstart)
-  cat <<'TEXT'
-
-The tables lie in out/quickstart. Ask them something:
-  ./run.sh query out/quickstart "select router, rate_rps, mean / 1e6 as seconds from summary where metric = 'e2e_mean_us' order by all"
-  ./run.sh schema                        what every column means
-  ./run.sh list routers                  what else can be compared
-  duckdb -init out/quickstart/views.sql  the same tables in DuckDB's own shell
+  (cd "$root" && .bin/switchyard run quickstart)
+  cat >&2 <<'TEXT'
+What every column means: ./run.sh schema. What else can be compared: ./run.sh list.
+(./run.sh COMMAND is .bin/switchyard COMMAND, built anew where the source changed.)
 TEXT
 }
 
@@ -138,11 +134,7 @@ test_go() {
 # file of queries, both on a fresh quickstart.
 test_readers() {
   step "run quickstart"
-  .bin/switchyard run quickstart --out out/quickstart
-  if [ -n "$tags" ]; then
-    step "notebooks/queries.sql with switchyard query"
-    .bin/switchyard query out/quickstart "$(cat notebooks/queries.sql)" >/dev/null
-  fi
+  .bin/switchyard run quickstart
   if venv; then
     step "notebooks/quickstart.ipynb"
     local work

@@ -1,8 +1,8 @@
 -- Ten questions to an experiment's tables; all of them fit the experiment
 -- quickstart and any other with table requests kept or sampled.
 --
---   switchyard query out/quickstart "$(cat notebooks/queries.sql)"
---   duckdb -init out/quickstart/views.sql < notebooks/queries.sql
+--   switchyard query out/quickstart "QUERY"                       one of them
+--   cd out/quickstart && duckdb -init views.sql < ../../notebooks/queries.sql
 
 -- 1. Mean latency of every router at every load, with its interval
 select workload_point, cluster_point, router_point,
@@ -64,8 +64,8 @@ group by all
 order by all;
 
 -- 9. What the workloads are made of
-select workload, round(avg(prompt_mean)) as prompt, round(avg(output_mean)) as output, round(avg(shared_mean), 3) as shared,
-       round(avg(key_mean), 3) as key_portion, round(avg(ceiling_tokens / prompt_tokens), 3) as hit_ceiling
+select workload, round(avg(prompt_mean_tokens)) as prompt, round(avg(output_mean_tokens)) as output,
+       round(avg(shared_share_mean), 3) as shared, round(avg(key_share_mean), 3) as key_portion, round(avg(ceiling_tokens / prompt_tokens), 3) as hit_ceiling
 from profile
 group by all
 order by all;

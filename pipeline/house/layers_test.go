@@ -46,11 +46,11 @@ var impure = map[string]string{
 var only = map[string][]string{
 	"net/http":                       {"stages/endpoint"},
 	"github.com/urfave/cli":          {"pipeline/switchyard"},
-	"github.com/parquet-go":          {"stages/table"},
+	"github.com/parquet-go":          {"stages/table", "stages/trace"},
 	"github.com/duckdb":              {"stages/query"},
 	"github.com/goccy/go-yaml":       {"stages/experiment"},
 	"github.com/vbauerster/mpb":      {"stages/run"},
-	"golang.org/x/term":              {"stages/run", "pipeline/switchyard"},
+	"golang.org/x/term":              {"stages/run"},
 	"github.com/apache/arrow":        {"stages/table"},
 	"github.com/rogpeppe":            {},
 	"github.com/apache/arrow-go":     {},
