@@ -133,7 +133,7 @@ func (p *treeReader) document(text string) (body ast.Node, err error) {
 		if i > 0 && (doc.Body != nil || doc.Start != nil) {
 			at := p.at(1, 1)
 			if doc.Body != nil {
-				at = p.tokenAt(doc.Body.GetToken(), at)
+				at = p.at(p.tokenAt(doc.Body.GetToken(), at).line, 1)
 			}
 			at = p.tokenAt(doc.Start, at)
 			return nil, p.problem(at, "a second document", "one document a file")
