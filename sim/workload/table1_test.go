@@ -54,10 +54,17 @@ func average(ps []Profile, f func(*Profile) float64) float64 {
 	return sum / float64(len(ps))
 }
 
-// The five workloads have the figures of the table, over 30 replications: means
-// within 5 %, deviations within 15 %, of the sharers the mean only.
+// The five workloads have the figures of the table, over 30 replications and at
+// two sizes: means within 5 %, deviations within 15 %, of the sharers the mean
+// only.
 func TestTable1(t *testing.T) {
-	const requests, replications = 8000, 30
+	const replications = 30
+	for _, requests := range []int{2000, 8000} {
+		testTable1(t, requests, replications)
+	}
+}
+
+func testTable1(t *testing.T, requests, replications int) {
 	for _, row := range table1 {
 		ps := profiles(t, row.generator, requests, replications, nil)
 		t.Logf("%s, %d requests, %d replications: measured (published)", row.generator, requests, replications)

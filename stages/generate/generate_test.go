@@ -175,6 +175,7 @@ func TestTrace(t *testing.T) {
 	if w.Len() != 40 || w.ArrivalUs[39] != 39*1500*1000/2 || w.BlockTokens != 512 {
 		t.Errorf("trace has %d requests, the last at %d us, blocks of %d; expected 40, %d, 512", w.Len(), w.ArrivalUs[39], w.BlockTokens, 39*1500*1000/2)
 	}
+	fast := decode(t, dir, "  - {name: fast, trace: small.jsonl, resample_window_s: 6, speed: 4}\n")[0]
 	a, err := replay.Build(1)
 	if err != nil {
 		t.Fatal(err)
@@ -183,6 +184,18 @@ func TestTrace(t *testing.T) {
 	b, _ := replay.Build(2)
 	if !reflect.DeepEqual(a, again) || reflect.DeepEqual(a, b) {
 		t.Error("resamples of one replication differ or those of two agree")
+	}
+	sped, err := fast.Build(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(sped.Prompt, a.Prompt) {
+		t.Error("speeds 1 and 4 play other resamples")
+	}
+	for i := range sped.ArrivalUs {
+		if d := a.ArrivalUs[i] - 4*sped.ArrivalUs[i]; d < -2 || d > 2 {
+			t.Fatalf("request %d arrives at %d us and, at four times the speed, at %d us", i, a.ArrivalUs[i], sped.ArrivalUs[i])
+		}
 	}
 }
 

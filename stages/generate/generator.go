@@ -109,8 +109,8 @@ func (d *Decoder) arrivals(s experiment.Section, replicas int) (*arrivals, error
 	}
 	process := entry.New()
 	var item arrivalsItem
-	if recorded, ok := process.(*workload.Recorded); ok {
-		return d.recorded(recorded, s, replicas, &item)
+	if _, ok := process.(*workload.Recorded); ok {
+		return d.recorded(s, replicas, &item)
 	}
 	if err := s.Decode(replicas, &item, process); err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func (d *Decoder) arrivals(s experiment.Section, replicas int) (*arrivals, error
 }
 
 // recorded are the times of a trace, resampled as the trace itself would be.
-func (d *Decoder) recorded(_ *workload.Recorded, s experiment.Section, replicas int, item *arrivalsItem) (*arrivals, error) {
+func (d *Decoder) recorded(s experiment.Section, replicas int, item *arrivalsItem) (*arrivals, error) {
 	play, err := d.play(s, replicas, item)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"sync"
 
@@ -19,7 +20,7 @@ import (
 type traceItem struct {
 	Trace    string  `yaml:"trace" required:"true" doc:"file of the trace, from the experiment file's folder; ${VAR} is replaced"`
 	Resample string  `yaml:"resample" default:"auto" enum:"auto|none" doc:"auto: replication r is the r-th bootstrap resample, of whole sessions where they are known, else of windows; none: every replication is the trace itself"`
-	WindowS  float64 `yaml:"resample_window_s" default:"60" min:"0.001" max:"1000000000" unit:"s" doc:"length of a window that is resampled, in time as played"`
+	WindowS  float64 `yaml:"resample_window_s" default:"60" min:"0.001" max:"1000000000" unit:"s" doc:"length of a window that is resampled, in recorded time"`
 }
 
 // traceID names a file and how it is read.
@@ -74,14 +75,33 @@ func (d *Decoder) play(s experiment.Section, replicas int, beside ...any) (*play
 		return p, nil
 	}
 	p.parameters = append(p.parameters, "resample_window_s="+param.Format(item.WindowS))
+	speed := options.Speed
+	options.Speed = 1
+	recorded, err := t.trace.Cut(options)
+	if err != nil {
+		return nil, s.Errorf("trace", err.Error(), nil)
+	}
+	p.resample(recorded, item.WindowS, speed)
+	return p, nil
+}
+
+// resample plays bootstrap resamples. They are drawn from the trace as it was
+// recorded and sped up then, so that all speeds play the same ones.
+func (p *playback) resample(recorded *trace.Requests, windowS, speed float64) {
 	// Finding the units takes as long as reading, so it waits for the first use.
 	sampler := sync.OnceValue(func() *workload.Resampler {
-		return workload.NewResampler(cut, max(1, int64(item.WindowS*1e6)))
+		return workload.NewResampler(recorded, max(1, int64(windowS*1e6)))
 	})
+	scale := func(us int64) int64 { return int64(math.Round(float64(us) / speed)) }
 	p.each = func(replication int, seed uint64, emit func(*workload.Request) error) error {
-		return sampler().Each(rng.New(seed, replication, "workload/resample"), emit)
+		return sampler().Each(rng.New(seed, replication, "workload/resample"), func(r *workload.Request) error {
+			if r.After == workload.None {
+				r.ArrivalUs = scale(r.ArrivalUs)
+			}
+			r.ThinkUs = scale(r.ThinkUs)
+			return emit(r)
+		})
 	}
-	return p, nil
 }
 
 // load reads a trace, once for every way of reading it.
