@@ -105,7 +105,7 @@ func valueNode(value any) *node {
 }
 
 // Resolved returns the experiment as YAML, overrides applied and defaults
-// written out, with its axes and variants as they are. It loads to the same
+// written out, with its axes, variants and paths as they are. It loads to the same
 // grid and the same parameters. Defaults of sections appear as far as the
 // sections have been decoded: decode all points first.
 func (e *Experiment) Resolved() []byte {
