@@ -26,7 +26,7 @@ func Job(variants []*Variant, replications []int) run.Job {
 		for _, r := range replications {
 			j.Tasks = append(j.Tasks, run.Task{
 				Key: v.taskKey(r), Index: int32(len(j.Tasks)), Tables: names, Weight: float64(v.Requests()),
-				Name: fmt.Sprintf("%s / replication %d", v.Name, r),
+				Name: fmt.Sprintf("%s (%s) / replication %d", v.Name, v.ID(), r),
 				Run: func(_ context.Context, _, _ any, out *run.Sink) error {
 					return v.write(r, out)
 				},
