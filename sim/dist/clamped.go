@@ -26,8 +26,11 @@ func (c Clamped) Draw(s *rng.Stream) float64 {
 
 // Tokens draws a number of tokens: the nearest integer, between least and
 // 2^31-1.
-func Tokens(d Drawer, s *rng.Stream, least int32) int32 {
-	x := math.RoundToEven(d.Draw(s))
+func Tokens(d Drawer, s *rng.Stream, least int32) int32 { return Whole(d.Draw(s), least) }
+
+// Whole rounds to the nearest integer between least and 2^31-1.
+func Whole(x float64, least int32) int32 {
+	x = math.RoundToEven(x)
 	if x <= float64(least) {
 		return least
 	}
