@@ -3,6 +3,7 @@
 #
 #   ./run.sh                    build, run the experiment quickstart, print its comparison
 #   ./run.sh test [--long]      everything that CI runs; --long adds the slow tests
+#   ./run.sh notebooks          execute the notebooks on out/quickstart and keep what they print
 #   ./run.sh build              build the program only, as .bin/switchyard
 #   ./run.sh COMMAND ARGS...    build, then .bin/switchyard COMMAND ARGS...
 #
@@ -149,6 +150,13 @@ test_readers() {
   fi
 }
 
+# keep_notebooks rewrites the outputs that the notebooks are committed with.
+keep_notebooks() {
+  [ -f "$root/out/quickstart/views.sql" ] || die "no out/quickstart: run ./run.sh first"
+  venv || die "no usable Python 3"
+  (cd "$root" && STUDY="$root/out/quickstart" .venv/bin/python -m nbconvert --to notebook --execute --inplace --ExecutePreprocessor.record_timing=False notebooks/*.ipynb)
+}
+
 run_tests() {
   local started=$SECONDS
   while [ $# -gt 0 ]; do
@@ -169,5 +177,6 @@ case "${1-}" in
   "") quickstart ;;
   test) shift; run_tests "$@" ;;
   build) build ;;
+  notebooks) keep_notebooks ;;
   *) build; exec "$root/.bin/switchyard" "$@" ;;
 esac

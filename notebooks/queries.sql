@@ -71,8 +71,8 @@ group by all
 order by all;
 
 -- 10. Statistical doubts, most frequent first
-select unnest(warnings) as warning, count(*) as rows, count(distinct config) as configurations
-from summary
+select warning, count(*) as rows, count(distinct config) as configurations
+from (select config, unnest(warnings) as warning from summary)
 group by all
 order by rows desc, warning
 limit 20;

@@ -66,8 +66,8 @@ func (s *study) dryRun(c *cli.Context, jobs []run.Job) error {
 	if err := aligned(w, "", rows); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\n%d configurations of %d replications: %d cells, in %s\n",
-		len(s.plan.Configs), len(s.experiment.Replications), len(s.plan.Runs), s.dir)
+	fmt.Fprintf(w, "\n%d configurations, %d cells with their replications, in %s\n",
+		len(s.plan.Configs), len(s.plan.Runs), s.dir)
 	for _, job := range jobs {
 		estimate, err := run.Inspect(job, s.dir, c.Int("workers"))
 		if err != nil {

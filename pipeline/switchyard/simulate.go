@@ -18,7 +18,7 @@ func simulateCommand() *cli.Command {
 		UsageText: `switchyard simulate FILE|NAME [FLAGS]
 
   switchyard simulate quickstart
-  switchyard simulate my.yaml --cell 17
+  switchyard simulate my.yaml --cell 7
 
 Workloads are read from table workload where generate left them, and made
 anew where it did not.`,
