@@ -45,8 +45,8 @@ func TestCorruptPartsMoveAside(t *testing.T) {
 		"page":        func(b []byte) []byte { b[len(b)/3] ^= 0x10; return b },
 		"no start":    func(b []byte) []byte { return b[100:] },
 		"task list": func(b []byte) []byte {
-			i := strings.LastIndex(string(b), "task-001")
-			b[i+7] = '2'
+			i := strings.LastIndex(string(b), s.keys[1])
+			b[i+7] = '9'
 			return b
 		},
 	}
@@ -59,12 +59,12 @@ func TestCorruptPartsMoveAside(t *testing.T) {
 		if _, err := os.Stat(p.Reports[0].To); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, ok := p.Keys["samples"]["task-001"]; ok || len(p.Keys["samples"]) != 2 {
+		if _, ok := p.Keys["samples"][s.keys[1]]; ok || len(p.Keys["samples"]) != 2 {
 			t.Errorf("%s: keys %v, expected those of the other two parts", name, p.Keys["samples"])
 		}
 		compactWith(t, dir, s.place, finishedShape, windowBytes)
 		rows, err := samples.Read(dir)
-		if err != nil || len(rows) != len(s.rows["task-000"])+len(s.rows["task-002"]) {
+		if err != nil || len(rows) != len(s.rows[s.keys[0]])+len(s.rows[s.keys[2]]) {
 			t.Errorf("%s: %d rows after compaction, %v", name, len(rows), err)
 		}
 	}

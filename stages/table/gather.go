@@ -24,6 +24,8 @@ const (
 	// read most of every file. The window then is wider by smallFactor, so that
 	// there are fewer of them.
 	smallTask, smallFactor = 256, 4
+	// leastWindow is the window of the widest rows.
+	leastWindow = 512
 )
 
 // gatherer reads segments of many files in an order that is not theirs. It
@@ -52,7 +54,7 @@ func newGatherer[T any](files []inputFile, bytes int64) *gatherer[T] {
 	if rows > 0 {
 		row += 2 * size / rows // strings and slices, with their headers and slack
 	}
-	fit := min(max(bytes/row, batchRows), rows)
+	fit := min(max(bytes/row, leastWindow), rows)
 	return &gatherer[T]{files: files, rows: int(max(fit, 1))}
 }
 

@@ -18,7 +18,6 @@ type Table[T any] struct {
 
 	columns []Column
 	layout  *parquet.Schema
-	maps    bool // some column is a MAP
 }
 
 // Placer is what a row type implements (on its pointer) when one of its
@@ -44,7 +43,6 @@ func New[T any](name, doc string) *Table[T] {
 			panic(fmt.Sprintf("table: %s: two columns are named %s", name, c.Name))
 		}
 		seen[c.Name] = true
-		t.maps = t.maps || c.Type == mapType
 	}
 	return t
 }

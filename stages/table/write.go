@@ -1,9 +1,7 @@
 package table
 
 import (
-	"cmp"
 	"io"
-	"slices"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -37,13 +35,10 @@ type shape struct {
 var finishedShape = shape{batch: batchRows, group: rowGroupRows, bytes: 256 << 20}
 
 // encoder writes rows of T to one Parquet file.
-type encoder[T any] struct {
-	writer *parquet.GenericWriter[T]
-	sort   *mapSorter // nil without map columns
-}
+type encoder[T any] struct{ writer *parquet.GenericWriter[T] }
 
 func newEncoder[T any](t *Table[T], w io.Writer, pageBytes int, p Provenance) *encoder[T] {
-	e := &encoder[T]{writer: parquet.NewGenericWriter[T](w,
+	return &encoder[T]{writer: parquet.NewGenericWriter[T](w,
 		parquet.Compression(&parquet.Zstd),
 		parquet.MaxRowsPerRowGroup(rowGroupRows),
 		parquet.PageBufferSize(pageBytes),
@@ -54,65 +49,14 @@ func newEncoder[T any](t *Table[T], w io.Writer, pageBytes int, p Provenance) *e
 		parquet.KeyValueMetadata(keySchema, t.Schema().ID()),
 		parquet.KeyValueMetadata(keyTool, p.tool()),
 	)}
-	if t.maps {
-		e.sort = newMapSorter(e.writer.Schema())
-	}
-	return e
 }
 
+// write encodes the rows. Of parquet-go's ways to write, this one visits the
+// entries of a map in order of their keys; the others do so in Go's order, which
+// is a new one each time.
 func (e *encoder[T]) write(rows []T) error {
-	if e.sort == nil {
-		_, err := e.writer.Write(rows)
-		return err
-	}
-	boxed := make([]parquet.Row, len(rows))
-	for i := range rows {
-		boxed[i] = e.writer.Schema().Deconstruct(nil, &rows[i])
-		e.sort.apply(boxed[i])
-	}
-	_, err := e.writer.WriteRows(boxed)
+	_, err := e.writer.Write(rows)
 	return err
-}
-
-// mapSorter puts the entries of map columns in order of their keys: Go, and
-// parquet-go with it, visits a map in a new order each time.
-type mapSorter struct{ keys []int } // column of each map's keys; its values follow
-
-func newMapSorter(s *parquet.Schema) *mapSorter {
-	m := new(mapSorter)
-	for i, path := range s.Columns() {
-		if n := len(path); n == 3 && path[1] == "key_value" && path[2] == "key" {
-			m.keys = append(m.keys, i)
-		}
-	}
-	return m
-}
-
-func (m *mapSorter) apply(row parquet.Row) {
-	row.Range(func(column int, keys []parquet.Value) bool {
-		if len(keys) > 1 && slices.Contains(m.keys, column) {
-			first := slices.IndexFunc(row, func(v parquet.Value) bool { return v.Column() == column })
-			sortEntries(row[first:first+len(keys)], row[first+len(keys):first+2*len(keys)])
-		}
-		return true
-	})
-}
-
-// sortEntries permutes keys and values alike and leaves the levels, which
-// belong to positions, where they were.
-func sortEntries(keys, values []parquet.Value) {
-	type entry struct{ key, value parquet.Value }
-	entries := make([]entry, len(keys))
-	for i := range entries {
-		entries[i] = entry{keys[i], values[i]}
-	}
-	slices.SortFunc(entries, func(a, b entry) int {
-		return cmp.Compare(a.key.String(), b.key.String())
-	})
-	for i, e := range entries {
-		keys[i] = e.key.Level(keys[i].RepetitionLevel(), keys[i].DefinitionLevel(), keys[i].Column())
-		values[i] = e.value.Level(values[i].RepetitionLevel(), values[i].DefinitionLevel(), values[i].Column())
-	}
 }
 
 // finishedWriter writes the files of a finished table under temporary names.
