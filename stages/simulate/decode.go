@@ -37,34 +37,26 @@ func newDecoder(e *experiment.Experiment) *decoder {
 
 // config decodes a point. It is incomplete where that fails.
 func (d *decoder) config(p *experiment.Point) *Config {
+	workload, cluster, router := p.Part("workload"), p.Part("cluster"), p.Part("router")
 	c := &Config{
 		Index: int32(p.Index), Factors: map[string]string{}, point: p,
-		WorkloadPoint: p.Workload.Name, ClusterPoint: p.Cluster.Name, RouterPoint: p.Router.Name,
+		WorkloadPoint: p.LabelOf("workload"), ClusterPoint: p.LabelOf("cluster"), RouterPoint: p.LabelOf("router"),
 	}
 	for _, f := range p.Factors {
 		c.Factors[f.Name] = f.Value
-		text := " " + f.Name + "=" + f.Value
-		switch f.Part {
-		case "workload":
-			c.WorkloadPoint += text
-		case "cluster":
-			c.ClusterPoint += text
-		case "router":
-			c.RouterPoint += text
-		}
 	}
 	replicas := 1 // enough to find what is wrong elsewhere
-	c.Cluster = once(d, d.clusters, variant{p.Cluster.Name, p.Cluster.Section, 0}, func() (*Cluster, error) {
-		return decodeCluster(p.Cluster)
+	c.Cluster = once(d, d.clusters, variant{cluster.Name, cluster.Section, 0}, func() (*Cluster, error) {
+		return decodeCluster(cluster)
 	})
 	if c.Cluster != nil {
 		replicas = c.Cluster.Params.Replicas
 	}
-	c.Router = once(d, d.routers, variant{p.Router.Name, p.Router.Section, replicas}, func() (*Router, error) {
-		return decodeRouter(p.Router, replicas)
+	c.Router = once(d, d.routers, variant{router.Name, router.Section, replicas}, func() (*Router, error) {
+		return decodeRouter(router, replicas)
 	})
-	c.Workload = once(d, d.workloads, variant{p.Workload.Name, p.Workload.Section, replicas}, func() (*generate.Variant, error) {
-		return d.workload(p.Workload, replicas)
+	c.Workload = once(d, d.workloads, variant{workload.Name, workload.Section, replicas}, func() (*generate.Variant, error) {
+		return d.workload(workload, replicas)
 	})
 	return c
 }
@@ -116,13 +108,13 @@ func (d *decoder) distinct(configs []*Config) {
 // repeats is the error of a configuration that is the same run as another, at
 // the part of it that has another name.
 func (c *Config) repeats(other *Config) error {
-	at, key, name := c.point.Router, "policy", other.RouterPoint
+	at, key, name := c.point.Part("router"), "policy", other.RouterPoint
 	switch {
 	case c.RouterPoint != other.RouterPoint:
 	case c.ClusterPoint != other.ClusterPoint:
-		at, key, name = c.point.Cluster, "replicas", other.ClusterPoint
+		at, key, name = c.point.Part("cluster"), "replicas", other.ClusterPoint
 	case c.WorkloadPoint != other.WorkloadPoint:
-		at, key, name = c.point.Workload, "generator", other.WorkloadPoint
+		at, key, name = c.point.Part("workload"), "generator", other.WorkloadPoint
 		if _, traced := at.Section.String("trace"); traced {
 			key = "trace"
 		}

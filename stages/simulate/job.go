@@ -43,7 +43,7 @@ type worker struct {
 // the experiment's `tables`; a cell is done when all of them hold its key.
 func Job(p *Plan, o Options) run.Job {
 	t := p.Experiment.Tables
-	cells := Cells
+	cells := Cells.Placing(p.label)
 	j := run.Job{Name: "simulate", Tables: []table.Definition{cells}, NewWorker: func() any { return new(worker) }}
 	if share(t) > 0 {
 		j.Tables = append(j.Tables, Requests)

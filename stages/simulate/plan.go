@@ -50,13 +50,14 @@ type Plan struct {
 // resampling) has only the first: more would repeat it and say nothing. The
 // error joins everything that is wrong with the points, each thing once.
 func NewPlan(e *experiment.Experiment) (*Plan, error) {
-	if cells := len(e.Points) * len(e.Replications); cells > math.MaxInt32 {
+	points := e.Points[experiment.Simulate]
+	if cells := len(points) * len(e.Replications); cells > math.MaxInt32 {
 		return nil, fmt.Errorf("%s: the grid has %d cells, expected at most %d", e.Name, cells, math.MaxInt32)
 	}
 	p := &Plan{Experiment: e}
 	d := newDecoder(e)
-	for i := range e.Points {
-		p.Configs = append(p.Configs, d.config(&e.Points[i]))
+	for i := range points {
+		p.Configs = append(p.Configs, d.config(&points[i]))
 	}
 	if len(d.errs) == 0 {
 		d.distinct(p.Configs)

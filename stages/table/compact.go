@@ -93,7 +93,13 @@ func (c compactor[T]) merge() (result Compaction, err error) {
 		return result, err
 	}
 	result.Rows, result.Kept = rowsOf(m.placed), rowsOf(m.kept)
-	if m.settled(c.place) && c.sameProvenance(in.files) {
+	same := m.settled(c.place) && c.sameProvenance(in.files)
+	if same {
+		if same, err = c.current(m); err != nil {
+			return result, err
+		}
+	}
+	if same {
 		for _, f := range in.files {
 			if !f.part {
 				result.Files++
@@ -127,9 +133,7 @@ func (c compactor[T]) write(w *finishedWriter[T], m *merge) error {
 			}
 		}
 		for i := range rows {
-			if p, ok := any(&rows[i]).(Placer); ok {
-				p.Place(s.place)
-			}
+			c.table.settle(&rows[i], s.place)
 		}
 		return w.write(rows)
 	})

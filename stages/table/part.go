@@ -66,7 +66,7 @@ type typedPart[T any] struct {
 
 func (p typedPart[T]) append(b Batch) error {
 	typed, ok := b.(batch[T])
-	if !ok || typed.table != p.table {
+	if !ok || typed.table.Name != p.table.Name {
 		return fmt.Errorf("batch of table %s given to a part of table %s", b.Table(), p.table.Name)
 	}
 	return p.encoder.write(typed.rows)

@@ -18,6 +18,7 @@ type Table[T any] struct {
 
 	columns []Column
 	layout  *parquet.Schema
+	placing func(row *T, index int32) // see Placing; nil without
 }
 
 // Placer is what a row type implements (on its pointer) when one of its
