@@ -36,7 +36,7 @@ missing() {
 }
 
 need_go() {
-  command -v go >/dev/null || die "Go 1.26 or newer is needed: install it from https://go.dev/dl and run this again"
+  command -v go >/dev/null || die "Go 1.26 or newer is needed: install it and run this again"
 }
 
 # links_cpp says whether the C compiler links against the C++ library, which
