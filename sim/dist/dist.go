@@ -6,11 +6,13 @@
 // transforms are written here, on top of rng.Stream, so that a draw is a
 // function of the stream and the parameters alone and the same everywhere.
 //
-// Draws by inversion (all but Normal, Lognormal and Gamma) take one uniform
-// and grow with it, so that two settings of a parameter that share their
-// uniforms are as alike as they can be. Normal and Lognormal take two
-// uniforms a draw. Gamma rejects and takes as many as it needs, which no
-// other stream notices.
+// Draws by inversion (all but Normal, Lognormal, Gamma, Erlang and
+// Hyperexponential) take one uniform and grow with it, so that two settings of
+// a parameter that share their uniforms are as alike as they can be. Normal,
+// Lognormal and Hyperexponential take two uniforms a draw, Erlang one a stage.
+// Gamma rejects and takes as many as it needs, which no other stream notices.
+//
+// A Law also knows its partial moments, for the theory of queues.
 //
 //	prompt := dist.NewLognormal(1835, 742)
 //	x := prompt.Draw(rng.New(1, 1, "lengths"))
