@@ -77,6 +77,7 @@ func (s *study) execute(c *cli.Context, jobs []run.Job, finish func() error) (er
 			break
 		}
 	}
+	stop() // what follows is short, and an interrupt may cut it off
 	var finishing error
 	switch {
 	case finish == nil:
@@ -120,7 +121,7 @@ func (s *study) describe() error {
 // factors are the swept values, which views show as columns.
 func (s *study) factors() (all []table.Factor) {
 	position := map[string]int{}
-	for _, p := range s.experiment.Points {
+	for _, p := range s.experiment.Points[experiment.Simulate] {
 		for _, f := range p.Factors {
 			at, seen := position[f.Name]
 			if !seen {

@@ -1,4 +1,4 @@
-// Package experiment reads the experiment file and expands its grid.
+// Package experiment reads the experiment file and expands its grids.
 //
 // This is the manual of the file. It is YAML, read strictly: unknown and
 // duplicate keys, second documents, anchors, aliases, merge keys and tags are
@@ -10,7 +10,7 @@
 //	seed: 1                        # of all random streams
 //	replications: 1..10            # or a list [1, 2, 5], or a number n for 1..n
 //	warm_up: 0.2                   # share of arrivals cut, by index, 0 to 0.9
-//	baseline: round-robin          # a router below; the first one by default
+//	baseline: round-robin          # a router or policy below; the first one by default
 //	slo: {ttft_ms: 1000, tpot_ms: 100, e2e_ms: 0}    # 0 = no bound
 //	tables:
 //	  workload: true
@@ -48,23 +48,24 @@
 //
 // # The head
 //
-// Only workloads, clusters and routers must be there. By default the name is
-// the file's, the seed 1, the replications 1..10, the warm-up 0.2, the baseline
-// the first router, no bound is set, and all tables are kept with all requests:
+// Only the sections of a job must be there. By default the name is the file's,
+// the seed 1, the replications 1..10, the warm-up 0.2, the baseline the first
+// router or policy, no bound is set, and all tables are kept with all requests:
 // only all requests can be cut and summed anew, and only an experiment of more
 // than about a hundred million wants a sample or none.
 //
 // # Variants and axes
 //
-// Workloads, clusters and routers are lists of named variants. A name has a-z,
-// 0-9, dot, underscore and hyphen, and begins with a letter or a digit. Below
-// the top, too, a list of mappings is a list of named variants, from which each
-// configuration takes one, such as the engines above; a list of anything else
-// is a value.
+// Sections are lists of named variants. A router or policy may be only a name,
+// that of the policy. A name has a-z, 0-9, dot, underscore and hyphen, and
+// begins with a letter or a digit. Below the top, too, a list of mappings is a
+// list of named variants, from which each configuration takes one, such as the
+// engines above; a list of anything else is a value.
 //
 // {sweep: [...]} is an axis: each configuration takes one of the values, which
-// are distinct. Axes with the same zip advance together, also across sections,
-// and have as many values as each other; the values of one of them may repeat.
+// are distinct. Axes with the same zip advance together, also across the
+// sections of a job, and have as many values as each other; the values of one
+// of them may repeat.
 //
 // per_replica: true, beside sweep or value, multiplies a number by the replicas
 // of the configuration's cluster: {value: 6, per_replica: true}. Rates, numbers
@@ -84,6 +85,25 @@
 // threshold above; if the cluster swept a speed as well, they would be
 // workload.speed and cluster.speed. A factor's value is the value as written,
 // numbers in their shortest form, before per_replica.
+//
+// # Jobs
+//
+// A file asks for one job or several, by the sections that it has:
+//
+//	simulate   workloads x clusters x routers   LLM serving, as above
+//	balls      balls                            balls thrown into bins
+//	dispatch   dispatch x policies              servers behind a dispatcher
+//
+//	balls:
+//	  - {name: lecture, bins: {sweep: [1000, 100000]}, choices: {sweep: [1, 2]}}
+//	dispatch:
+//	  - name: sixteen
+//	    servers: 16
+//	    load: 0.9
+//	policies: [random, jsq, {name: first, policy: jsq, ties: first}]
+//
+// A job has a grid of its own; a file that has one of its sections has all of
+// them. The head is for all jobs.
 //
 // # Overrides
 //
@@ -106,12 +126,12 @@
 // tags (package param):
 //
 //	e, err := experiment.Load(file, data, experiment.Options{})
-//	for _, p := range e.Points {
+//	for _, p := range e.Points[experiment.Simulate] {
 //		var c struct {
 //			Replicas int                `yaml:"replicas" default:"1" min:"1" doc:"..."`
 //			Engine   experiment.Section `yaml:"engine"`
 //		}
-//		err = p.Cluster.Section.Decode(1, &c) // *Error with file, line and column
+//		err = p.Part("cluster").Section.Decode(1, &c) // *Error with file, line and column
 //	}
 //
 // Join merges the errors of many points. After decoding, Resolved prints the

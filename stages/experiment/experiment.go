@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,11 +14,11 @@ type Experiment struct {
 	Seed         uint64
 	Replications []int // distinct, in the order of the file, from 1
 	WarmUp       float64
-	Baseline     string // the name of a router variant
+	Baseline     string // the name of a router or of a dispatch policy; "" where there is none
 	SLO          SLO
 	Tables       Tables
-	File         string  // as given to Load; "" for one that is built in
-	Points       []Point // the grid without replications, in order
+	File         string             // as given to Load; "" for one that is built in
+	Points       map[string][]Point // the grid of each job without replications, in order
 
 	doc   *document
 	parts []part // in the order of the file
@@ -44,13 +43,25 @@ type Tables struct {
 
 // Point is one configuration: a cell without its replication.
 type Point struct {
-	Index                     int // in Points
-	Workload, Cluster, Router Instance
-	Factors                   []Factor // every swept value and nested variant, in the order of the file
+	Index   int        // among the points of its job
+	Parts   []Instance // one of each section that the job crosses: workload, cluster, router
+	Factors []Factor   // every swept value and nested variant, in the order of the file
+}
+
+// Part returns the point's variant of a section, by what one of them is:
+// workload, router.
+func (p Point) Part(part string) Instance {
+	for _, in := range p.Parts {
+		if in.Part == part {
+			return in
+		}
+	}
+	return Instance{}
 }
 
 // Instance is one variant of a section with every choice made.
 type Instance struct {
+	Part    string // what it is: workload, cluster, router, balls, dispatch, policy
 	Name    string // the variant's, without swept values
 	Section Section
 }
@@ -59,24 +70,27 @@ type Instance struct {
 type Factor struct {
 	Name  string // rate_rps, or workload.rate_rps where a cluster has one too
 	Value string // as written, numbers in their shortest form, per_replica not applied
-	Part  string // workload, cluster or router
+	Part  string // of the instance that it belongs to
 }
 
 // Label names a point for people: "tool rate_rps=4 / a6000x4 / cache-aware".
 func (p Point) Label() string {
-	var parts []string
-	for _, part := range []struct{ name, variant string }{
-		{"workload", p.Workload.Name}, {"cluster", p.Cluster.Name}, {"router", p.Router.Name},
-	} {
-		text := part.variant
-		for _, f := range p.Factors {
-			if f.Part == part.name {
-				text += " " + f.Name + "=" + f.Value
-			}
-		}
-		parts = append(parts, text)
+	labels := make([]string, len(p.Parts))
+	for i, in := range p.Parts {
+		labels[i] = p.LabelOf(in.Part)
 	}
-	return strings.Join(parts, " / ")
+	return strings.Join(labels, " / ")
+}
+
+// LabelOf names one part of it, with its swept values: "tool rate_rps=4".
+func (p Point) LabelOf(part string) string {
+	text := p.Part(part).Name
+	for _, f := range p.Factors {
+		if f.Part == part {
+			text += " " + f.Name + "=" + f.Value
+		}
+	}
+	return text
 }
 
 // Options change what a file says.
@@ -91,15 +105,12 @@ type head struct {
 	Name     string  `yaml:"name" doc:"names the folder of results; the file's by default"`
 	Seed     uint64  `yaml:"seed" default:"1" doc:"of all random streams"`
 	WarmUp   float64 `yaml:"warm_up" default:"0.2" min:"0" max:"0.9" unit:"share" doc:"share of arrivals cut, by index"`
-	Baseline string  `yaml:"baseline" doc:"router that others are compared with; the first by default"`
+	Baseline string  `yaml:"baseline" doc:"router or dispatch policy that others are compared with; the first by default"`
 	SLO      SLO     `yaml:"slo"`
 	Tables   Tables  `yaml:"tables"`
 }
 
-// sections are the keys of the three crossed lists.
-var sections = []string{"workloads", "clusters", "routers"}
-
-// Load reads an experiment and expands its grid. The error joins an *Error for
+// Load reads an experiment and expands the grids of its jobs. The error joins an *Error for
 // everything that is wrong, in the order of the file. What only the stages
 // know, such as the names of generators, is checked when they decode.
 func Load(file string, data []byte, options Options) (*Experiment, error) {
@@ -109,14 +120,14 @@ func Load(file string, data []byte, options Options) (*Experiment, error) {
 	}
 	if root.kind != mapping {
 		if root.value == nil && root.kind == scalar {
-			return nil, root.missing("workloads", "an experiment: "+strings.Join(sections, ", "))
+			return nil, root.missing("workloads", anExperiment())
 		}
-		return nil, root.wrong("an experiment: keys and values, " + strings.Join(sections, ", ") + " among them")
+		return nil, root.wrong(anExperiment())
 	}
-	expandRouters(root)
+	expandShort(root)
 	for _, option := range options.Set {
 		errs = append(errs, override(root, option)...)
-		expandRouters(root)
+		expandShort(root)
 	}
 	if options.Replications != "" {
 		text := options.Replications
@@ -135,18 +146,21 @@ func Load(file string, data []byte, options Options) (*Experiment, error) {
 	return e, nil
 }
 
-// expandRouters writes a router that is only a policy's name as a mapping.
-func expandRouters(root *node) {
-	routers := root.get("routers")
-	if routers == nil {
-		return
-	}
-	for i, item := range routers.items {
-		if item.kind == scalar && item.value != nil {
-			named := &node{kind: mapping, at: item.at}
-			named.put("name", item)
-			named.put("policy", item.copy())
-			routers.items[i] = named
+// expandShort writes variants that are only a name, such as routers that are
+// only a policy's, as mappings.
+func expandShort(root *node) {
+	for _, en := range root.entries {
+		s, ok := findSection(en.key)
+		if !ok || s.short == "" {
+			continue
+		}
+		for i, item := range en.value.items {
+			if item.kind == scalar && item.value != nil {
+				named := &node{kind: mapping, at: item.at}
+				named.put("name", item)
+				named.put(s.short, item.copy())
+				en.value.items[i] = named
+			}
 		}
 	}
 }
@@ -156,7 +170,7 @@ func (e *Experiment) readHead(root *node) []error {
 	c, errs := headChoice(root)
 	var h head
 	s := Section{choice: c, doc: new(document)}
-	errs = append(errs, s.decode(1, append([]string{"replications"}, sections...), &h)...)
+	errs = append(errs, s.decode(1, append([]string{"replications"}, sectionKeys()...), &h)...)
 	e.Name, e.Seed, e.WarmUp, e.Baseline, e.SLO, e.Tables = h.Name, h.Seed, h.WarmUp, h.Baseline, h.SLO, h.Tables
 
 	name := root.get("name")
@@ -183,9 +197,9 @@ func headChoice(root *node) (*choice, []error) {
 		c := &choice{source: n}
 		for _, en := range n.entries {
 			switch {
-			case n == root && (en.key == "replications" || slices.Contains(sections, en.key)):
+			case n == root && (en.key == "replications" || isSection(en.key)):
 			case en.value.isForm() || en.value.maps():
-				errs = append(errs, en.value.wrong("a value: axes and variants stand in "+strings.Join(sections, ", ")))
+				errs = append(errs, en.value.wrong("a value: axes and variants stand in "+strings.Join(sectionKeys(), ", ")))
 			case en.value.kind == mapping:
 				c.entries = append(c.entries, chosen{key: en.key, below: take(en.value)})
 			default:
@@ -197,37 +211,39 @@ func headChoice(root *node) (*choice, []error) {
 	return take(root), errs
 }
 
-// readSections expands the grid, and checks the baseline against the routers.
+// readSections expands the grids, and checks the baseline against what
+// competes.
 func (e *Experiment) readSections(root *node) []error {
+	if !slices.ContainsFunc(root.entries, func(en entry) bool { return isSection(en.key) }) {
+		return []error{root.missing("workloads", anExperiment())}
+	}
 	var errs []error
-	for _, en := range root.entries {
-		if !slices.Contains(sections, en.key) {
-			continue
-		}
-		name := strings.TrimSuffix(en.key, "s")
-		if en.value.kind != list || len(en.value.items) == 0 {
-			errs = append(errs, en.value.wrong(fmt.Sprintf("a list of one or more %ss, each a mapping with a name", name)))
-			continue
-		}
-		e.parts = append(e.parts, part{name: name, variants: en.value})
+	grids := make([][]part, len(jobs)) // of each job
+	for i := range jobs {
+		parts, wrong := jobs[i].partsOf(root)
+		grids[i] = parts
+		errs = append(errs, wrong...)
 	}
-	for _, key := range sections {
-		if root.get(key) == nil {
-			errs = append(errs, root.missing(key, fmt.Sprintf("a list of one or more %s, each a mapping with a name", key)))
-		}
-	}
-	points, wrong := expand(e.doc, e.parts, len(errs) == 0)
+	points, wrong := expand(e.doc, grids, len(errs) == 0)
 	errs = append(errs, wrong...)
 	e.Points = points
+	for _, en := range root.entries {
+		for _, p := range slices.Concat(grids...) {
+			if p.variants == en.value {
+				e.parts = append(e.parts, p)
+			}
+		}
+	}
 	return append(errs, e.checkBaseline(root)...)
 }
 
 func (e *Experiment) checkBaseline(root *node) []error {
-	var names []string
+	var names, things []string
 	for _, p := range e.parts {
-		if p.name != "router" {
+		if !p.compete {
 			continue
 		}
+		things = append(things, p.part)
 		for _, item := range p.variants.items {
 			if name := item.get("name"); name != nil && name.raw != "" {
 				names = append(names, name.raw)
@@ -236,12 +252,12 @@ func (e *Experiment) checkBaseline(root *node) []error {
 	}
 	given := root.get("baseline")
 	switch {
-	case len(names) == 0 || slices.Contains(names, e.Baseline):
-	case given == nil:
+	case slices.Contains(names, e.Baseline):
+	case given == nil && len(names) > 0:
 		e.Baseline = names[0]
-	default:
+	case given != nil && len(names) > 0:
 		if text, ok := given.value.(string); ok {
-			err := given.wrong("the name of a router: " + strings.Join(names, ", "))
+			err := given.wrong("the name of a " + strings.Join(things, " or ") + ": " + strings.Join(names, ", "))
 			err.Nearest = param.Nearest(text, names)
 			return []error{err}
 		}

@@ -24,8 +24,8 @@ func load(t *testing.T, text string, options Options) *Experiment {
 }
 
 func labels(e *Experiment) []string {
-	out := make([]string, len(e.Points))
-	for i, p := range e.Points {
+	out := make([]string, len(e.Points[Simulate]))
+	for i, p := range e.Points[Simulate] {
 		out[i] = p.Label()
 	}
 	return out
@@ -51,8 +51,8 @@ func TestManual(t *testing.T) {
 		e.SLO != (SLO{1000, 100, 0}) || e.Tables != (Tables{true, "all", .01, true}) {
 		t.Errorf("the head is %+v", e)
 	}
-	if len(e.Points) != 72 {
-		t.Errorf("the grid has %d configurations, want the 72 of the manual", len(e.Points))
+	if len(e.Points[Simulate]) != 72 {
+		t.Errorf("the grid has %d configurations, want the 72 of the manual", len(e.Points[Simulate]))
 	}
 	for i, want := range map[int]string{
 		0:  "tool rate_rps=4 / a6000x4 engine=small / random",
@@ -61,11 +61,11 @@ func TestManual(t *testing.T) {
 		36: "mine speed=1 / a6000x4 engine=small / random",
 		71: "mine speed=4 / a6000x4 engine=large chunk_tokens=2048 / sticky threshold=0.5",
 	} {
-		if got := e.Points[i].Label(); got != want || e.Points[i].Index != i {
-			t.Errorf("point %d is %s (index %d), want %s", i, got, e.Points[i].Index, want)
+		if got := e.Points[Simulate][i].Label(); got != want || e.Points[Simulate][i].Index != i {
+			t.Errorf("point %d is %s (index %d), want %s", i, got, e.Points[Simulate][i].Index, want)
 		}
 	}
-	if e.Points[0].Workload.Section != e.Points[11].Workload.Section {
+	if e.Points[Simulate][0].Part("workload").Section != e.Points[Simulate][11].Part("workload").Section {
 		t.Error("points with the same choices do not share their workload's section")
 	}
 }
@@ -79,7 +79,7 @@ func TestDefaults(t *testing.T) {
 	if !reflect.DeepEqual(&got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	if policy, ok := e.Points[0].Router.Section.String("policy"); !ok || policy != "random" {
+	if policy, ok := e.Points[Simulate][0].Part("router").Section.String("policy"); !ok || policy != "random" {
 		t.Errorf("a bare router has policy %q", policy)
 	}
 }
@@ -161,7 +161,7 @@ clusters: [{name: c, limit: {sweep: [4]}, engine: [{name: small, size: {sweep: [
 routers: [{name: r, policy: p, cluster: {limit: {sweep: [6]}}}]
 `, Options{})
 	var got []string
-	for _, f := range e.Points[0].Factors {
+	for _, f := range e.Points[Simulate][0].Factors {
 		got = append(got, f.Part+" "+f.Name+"="+f.Value)
 	}
 	want := []string{"workload a.rate=1", "workload b.rate=2", "workload workload.limit=3", "cluster cluster.limit=4",

@@ -22,6 +22,7 @@ func FuzzLoad(f *testing.F) {
 		f.Add(text, "workloads.*.x={sweep: [1]}")
 	}
 	f.Add(least, "workloads.*.\xff={sweep: [1]}")
+	f.Add("balls: [{name: b, n: {sweep: [1, 2]}}]\npolicies: [a]\ndispatch: [{name: d}]", "policies.a.d=2")
 	f.Fuzz(func(t *testing.T, text, set string) {
 		options := Options{}
 		if set != "" {
@@ -32,20 +33,26 @@ func FuzzLoad(f *testing.F) {
 			placed(t, err, text)
 			return
 		}
-		if len(e.Points) > 1000 {
-			return
-		}
-		resolved := e.Resolved()
-		again, err := Load("x.yaml", resolved, Options{})
-		if err != nil {
-			t.Fatalf("%q resolved is\n%s\nwhich does not load: %v", text, resolved, err)
-		}
-		if len(again.Points) != len(e.Points) {
-			t.Fatalf("%q resolved is\n%s\nwith %d points, want %d", text, resolved, len(again.Points), len(e.Points))
-		}
-		for i, p := range e.Points {
-			if got, want := flatten(again, again.Points[i]), flatten(e, p); got != want {
-				t.Fatalf("%q resolved is\n%s\npoint %d is\n%s\nwant\n%s", text, resolved, i, got, want)
+		resolved := ""
+		for _, job := range jobs {
+			points := e.Points[job.name]
+			if len(points) > 1000 {
+				return
+			}
+			if resolved == "" {
+				resolved = string(e.Resolved())
+			}
+			again, err := Load("x.yaml", []byte(resolved), Options{})
+			if err != nil {
+				t.Fatalf("%q resolved is\n%s\nwhich does not load: %v", text, resolved, err)
+			}
+			if len(again.Points[job.name]) != len(points) {
+				t.Fatalf("%q resolved is\n%s\nwith %d points to %s, want %d", text, resolved, len(again.Points[job.name]), job.name, len(points))
+			}
+			for i, p := range points {
+				if got, want := flatten(again, again.Points[job.name][i]), flatten(e, p); got != want {
+					t.Fatalf("%q resolved is\n%s\npoint %d is\n%s\nwant\n%s", text, resolved, i, got, want)
+				}
 			}
 		}
 	})

@@ -1,6 +1,9 @@
 package experiment
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // maxPoints bounds the grid without its replications.
 const maxPoints = 100_000
@@ -50,29 +53,21 @@ type grid struct {
 }
 
 // section expands the named variants of parts[0] and goes on with the rest.
-func (g *grid) section(parts []part, p Point) {
+// chosen is what the parts have so far, in the job's order.
+func (g *grid) section(parts []part, chosen []Instance) {
 	if len(parts) == 0 {
 		if len(g.points) <= maxPoints {
-			p.Index = len(g.points)
-			p.Factors = append([]Factor(nil), g.factors...)
-			g.points = append(g.points, p)
+			g.points = append(g.points, Point{Index: len(g.points), Parts: slices.Clone(chosen), Factors: slices.Clone(g.factors)})
 		}
 		return
 	}
-	for _, item := range parts[0].variants.items {
-		g.part = parts[0].name
+	p := parts[0]
+	for _, item := range p.variants.items {
+		g.part = p.part
 		g.mapping(item, "name", func(c *choice) {
-			instance := Instance{Name: item.get("name").raw, Section: Section{choice: c, doc: g.doc}}
-			switch parts[0].name {
-			case "workload":
-				p.Workload = instance
-			case "cluster":
-				p.Cluster = instance
-			case "router":
-				p.Router = instance
-			}
-			g.section(parts[1:], p)
-			g.part = parts[0].name
+			chosen[p.index] = Instance{Part: p.part, Name: item.get("name").raw, Section: Section{choice: c, doc: g.doc}}
+			g.section(parts[1:], chosen)
+			g.part = p.part
 		})
 	}
 }
@@ -147,25 +142,30 @@ func (g *grid) mark(axis *node, value string, then func()) {
 	g.factors = g.factors[:len(g.factors)-1]
 }
 
-// part is one of the three crossed sections.
-type part struct {
-	name     string // workload, cluster, router
-	variants *node
-}
-
-// expand checks the sections and, where they are complete, returns the grid.
-func expand(doc *document, parts []part, complete bool) ([]Point, []error) {
+// expand checks the sections of all jobs and, where they are complete, returns
+// the grid of each.
+func expand(doc *document, grids [][]part, complete bool) (map[string][]Point, []error) {
 	c := &checker{forms: map[*node]*form{}, paths: map[*node]string{}, zips: map[string]*node{}}
-	for _, p := range parts {
-		c.variants(p.variants, p.name)
+	for _, parts := range grids {
+		for _, p := range parts {
+			c.variants(p.variants, p.part)
+		}
 	}
 	if c.errs != nil || !complete {
 		return nil, c.errs
 	}
-	g := &grid{doc: doc, forms: c.forms, names: c.factors(), zips: map[string]int{}}
-	g.section(parts, Point{})
-	if len(g.points) > maxPoints {
-		return nil, []error{parts[0].variants.wrong(fmt.Sprintf("a grid of at most %d configurations", maxPoints))}
+	names := c.factors()
+	points := map[string][]Point{}
+	for i, parts := range grids {
+		if len(parts) == 0 {
+			continue
+		}
+		g := &grid{doc: doc, forms: c.forms, names: names, zips: map[string]int{}}
+		g.section(parts, make([]Instance, len(parts)))
+		if len(g.points) > maxPoints {
+			return nil, []error{parts[0].variants.wrong(fmt.Sprintf("a grid of at most %d configurations", maxPoints))}
+		}
+		points[jobs[i].name] = g.points
 	}
-	return g.points, nil
+	return points, nil
 }

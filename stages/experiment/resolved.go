@@ -117,11 +117,15 @@ func (e *Experiment) Resolved() []byte {
 	add("seed", valueNode(e.Seed))
 	add("replications", &node{raw: printReplications(e.Replications)})
 	add("warm_up", valueNode(e.WarmUp))
-	add("baseline", valueNode(e.Baseline))
-	add("slo", structNode(&e.SLO))
-	add("tables", structNode(&e.Tables))
+	if e.Baseline != "" {
+		add("baseline", valueNode(e.Baseline))
+	}
+	if e.Has(Simulate) {
+		add("slo", structNode(&e.SLO))
+		add("tables", structNode(&e.Tables))
+	}
 	for _, p := range e.parts {
-		add(p.name+"s", e.doc.complete(p.variants))
+		add(p.key, e.doc.complete(p.variants))
 	}
 	var b strings.Builder
 	writeMapping(&b, root, "")

@@ -43,7 +43,7 @@ type source struct {
 
 func first(t *testing.T, workload string) Section {
 	t.Helper()
-	return load(t, "workloads:\n"+workload+"\nclusters: [{name: c}]\nrouters: [random]\n", Options{}).Points[0].Workload.Section
+	return load(t, "workloads:\n"+workload+"\nclusters: [{name: c}]\nrouters: [random]\n", Options{}).Points[Simulate][0].Part("workload").Section
 }
 
 func TestDecode(t *testing.T) {
@@ -173,7 +173,7 @@ func TestPath(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return e.Points[0].Workload.Section.Path("trace")
+		return e.Points[Simulate][0].Part("workload").Section.Path("trace")
 	}
 	for _, c := range []struct{ file, path, want string }{
 		{"", "a.jsonl", "a.jsonl"},
@@ -219,12 +219,12 @@ replications: [1..3, 9]
 		Parts   Section `yaml:"parts"`
 	}
 	decode := func(e *Experiment) (out [][]string) {
-		for _, p := range e.Points {
-			s := p.Workload.Section
+		for _, p := range e.Points[Simulate] {
+			s := p.Part("workload").Section
 			var from source
 			generator, _ := s.String("generator")
 			var into any = new(plain)
-			if generator == "timed" && p.Workload.Name == "x" {
+			if generator == "timed" && p.Part("workload").Name == "x" {
 				type timed struct {
 					common
 					Arrivals arrivals `yaml:"arrivals"`
@@ -254,7 +254,7 @@ replications: [1..3, 9]
 					Belief string `yaml:"belief" default:"a: b"`
 				} `yaml:"nested"`
 			}{}
-			if err := p.Router.Section.Decode(2, &router); err != nil {
+			if err := p.Part("router").Section.Decode(2, &router); err != nil {
 				t.Fatal(err)
 			}
 			out = append(out, slices.Concat([]string{p.Label()}, param.Canonical(&from), param.Canonical(into), param.Canonical(&inner), param.Canonical(&router)))

@@ -28,8 +28,8 @@ routers: [random]
 		t.Fatal(err)
 	}
 	var out []experiment.Instance
-	for _, p := range e.Points {
-		out = append(out, p.Workload)
+	for _, p := range e.Points[experiment.Simulate] {
+		out = append(out, p.Part("workload"))
 	}
 	return out
 }
