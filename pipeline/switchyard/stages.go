@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"switchyard/stages/aggregate"
+	"switchyard/stages/experiment"
 	"switchyard/stages/generate"
 	"switchyard/stages/run"
 	"switchyard/stages/simulate"
