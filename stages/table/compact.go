@@ -83,7 +83,7 @@ func (c compactor[T]) merge() (result Compaction, err error) {
 	if err := recoverTable(c.disk, c.folder()); err != nil {
 		return result, err
 	}
-	in, err := c.table.openAll(c.disk, c.dir, false)
+	in, err := c.table.openAll(c.dir, opening{disk: c.disk})
 	if err != nil {
 		return result, err
 	}

@@ -2,6 +2,7 @@ package table
 
 import (
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -186,6 +187,53 @@ func TestUnreadableIsNotCorrupt(t *testing.T) {
 		if _, err := os.Lstat(path); err != nil {
 			t.Fatal("the file was moved")
 		}
+	}
+}
+
+// Looking at a folder finds what opening it finds, and changes nothing, also
+// where a compaction was interrupted.
+func TestInspectParts(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	dir := t.TempDir()
+	s := makeStudy(r, 9, 40)
+	s.scatter(t, r, dir, 0, s.keys[:5])
+	compactWith(t, dir, s.place, finishedShape, windowBytes)
+	s.scatter(t, r, dir, 10, s.keys[5:])
+	k := &killer{at: -1}
+	d := k.disk()
+	stop := d.before
+	d.before = func(op, path string) error {
+		if op == "rename" && filepath.Base(path) == finishedName(0) {
+			k.at = k.steps // after the journal, before its work
+		}
+		return stop(op, path)
+	}
+	_, err := compactor[sample]{table: samples, disk: d, dir: dir, place: s.place, prov: testProvenance, shape: finishedShape, window: windowBytes}.run()
+	if !errors.Is(err, errKilled) {
+		t.Fatalf("error %v", err)
+	}
+	bad := filepath.Join(dir, partsFolder, partName("samples", 0, 77))
+	if err := os.WriteFile(bad, []byte("PAR1"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	before := contents(t, dir)
+	looked, err := InspectParts(dir, samples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !maps.Equal(contents(t, dir), before) {
+		t.Fatal("looking changed the folder")
+	}
+	opened, err := OpenParts(dir, samples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !maps.Equal(looked.Keys["samples"], opened.Keys["samples"]) || len(looked.Keys["samples"]) != len(s.keys) ||
+		looked.Next != opened.Next || len(looked.Reports) != 1 || looked.Reports[0].Path != bad || looked.Reports[0].To != "" {
+		t.Fatalf("looked at %+v, opened %+v", looked, opened)
+	}
+	if p, err := InspectParts(filepath.Join(dir, "nowhere"), samples); err != nil || len(p.Keys["samples"]) != 0 {
+		t.Fatalf("a missing folder: %+v, %v", p, err)
 	}
 }
 

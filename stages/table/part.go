@@ -80,7 +80,7 @@ func (p typedPart[T]) close(tasks taskList) error {
 }
 
 // Append adds rows of the task with that key. Calls for one key must follow
-// each other; an empty batch records that the task has no rows here. After an
+// each other; an empty or nil batch records that the task has no rows here. After an
 // error the part can only be aborted.
 func (w *PartWriter) Append(key string, b Batch) error {
 	if w.err == nil {
@@ -97,7 +97,7 @@ func (w *PartWriter) append(key string, b Batch) error {
 			return err
 		}
 	}
-	if b.Len() == 0 {
+	if b == nil || b.Len() == 0 {
 		return nil
 	}
 	if err := w.enc.append(b); err != nil {

@@ -42,6 +42,9 @@ type Moved struct {
 }
 
 func (m Moved) String() string {
+	if m.To == "" {
+		return fmt.Sprintf("%s: %v; its tasks will run again", m.Path, m.Err)
+	}
 	return fmt.Sprintf("%s: %v; moved to %s, its tasks will run again", m.Path, m.Err, filepath.Base(m.To))
 }
 
@@ -66,7 +69,24 @@ func openParts(d disk, dir string, tables []Definition) (*Parts, error) {
 		if err := recoverTable(d, filepath.Join(dir, t.Schema().Name)); err != nil {
 			return nil, fmt.Errorf("table %s: %w", t.Schema().Name, err)
 		}
-		in, err := t.openAll(d, dir, true)
+		in, err := t.openAll(dir, opening{disk: d, deep: true})
+		if err != nil {
+			return nil, fmt.Errorf("table %s: %w", t.Schema().Name, err)
+		}
+		p.add(t.Schema().Name, in)
+	}
+	var err error
+	p.Next, err = nextSeq(dir)
+	return p, err
+}
+
+// InspectParts tells what OpenParts would find, and changes nothing: it may be
+// called without the lock, while a run goes on. It trusts the footers and does
+// not read the pages; files that it cannot use are in Reports, with To empty.
+func InspectParts(dir string, tables ...Definition) (*Parts, error) {
+	p := &Parts{Keys: map[string]map[string]int64{}}
+	for _, t := range tables {
+		in, err := t.openAll(dir, opening{look: true})
 		if err != nil {
 			return nil, fmt.Errorf("table %s: %w", t.Schema().Name, err)
 		}
@@ -144,15 +164,23 @@ func nextSeq(dir string) (int, error) {
 	return next, err
 }
 
-// openAll implements Definition.
-func (t *Table[T]) openAll(d disk, dir string, deep bool) (*inputs, error) {
+// opening says how files are opened.
+type opening struct {
+	disk disk
+	deep bool // read every page
+	look bool // change nothing
+}
+
+// openAll implements Definition. Unless it only looks, the table's journal has
+// been dealt with.
+func (t *Table[T]) openAll(dir string, o opening) (*inputs, error) {
 	in := new(inputs)
-	finished, err := list(filepath.Join(dir, t.Name), finishedPattern)
+	finished, err := finishedPaths(filepath.Join(dir, t.Name))
 	if err != nil {
 		return nil, err
 	}
 	for _, path := range finished {
-		if err := t.openOne(d, in, inputFile{path: path}, deep); err != nil {
+		if err := t.openOne(in, inputFile{path: path}, o); err != nil {
 			return nil, err
 		}
 	}
@@ -161,7 +189,7 @@ func (t *Table[T]) openAll(d disk, dir string, deep bool) (*inputs, error) {
 		return nil, err
 	}
 	for _, part := range parts {
-		if err := t.openOne(d, in, part, deep); err != nil {
+		if err := t.openOne(in, part, o); err != nil {
 			return nil, err
 		}
 	}
@@ -169,13 +197,19 @@ func (t *Table[T]) openAll(d disk, dir string, deep bool) (*inputs, error) {
 }
 
 // openOne adds a file to the inputs, or moves it aside.
-func (t *Table[T]) openOne(d disk, in *inputs, file inputFile, deep bool) error {
-	reason := t.inspect(&file, deep)
+func (t *Table[T]) openOne(in *inputs, file inputFile, o opening) error {
+	reason := t.inspect(&file, o.deep)
 	if reason == nil {
 		in.files = append(in.files, file)
 		return nil
 	}
-	moved, err := moveAside(d, file.path, reason)
+	if o.look {
+		if !errors.Is(reason, os.ErrNotExist) { // gone since it was listed: into the finished table
+			in.moved = append(in.moved, Moved{Path: file.path, Err: reason})
+		}
+		return nil
+	}
+	moved, err := moveAside(o.disk, file.path, reason)
 	if err == nil {
 		in.moved = append(in.moved, moved)
 	}

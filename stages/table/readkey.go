@@ -26,8 +26,7 @@ func (t *Table[T]) ReadKey(dir, key string) (rows []T, ok bool, err error) {
 	return rows, ok, nil
 }
 
-// readKey appends what a file has of a task, which the split of a table into
-// files may have cut.
+// readKey appends what a file has of a task.
 func (t *Table[T]) readKey(path, key string, rows []T) (all []T, ok bool, err error) {
 	file, err := open(path)
 	if err != nil {

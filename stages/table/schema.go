@@ -92,6 +92,9 @@ func columnOf(f reflect.StructField, name, options string) (Column, error) {
 	if err != nil {
 		return Column{}, fmt.Errorf("column %s: %w", name, err)
 	}
+	if options == "delta" && (nullable || f.Type.Kind() == reflect.Slice || f.Type.Kind() == reflect.Map) {
+		return Column{}, fmt.Errorf("column %s is encoded as delta, which parquet-go has for plain integers and texts only; leave it out", name)
+	}
 	return Column{
 		Name: name, Type: typ, Nullable: nullable,
 		Unit: f.Tag.Get("unit"), Symbol: f.Tag.Get("symbol"), Doc: f.Tag.Get("doc"),

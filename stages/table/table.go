@@ -81,7 +81,7 @@ type Definition interface {
 	// Compact merges the finished table and all parts; see Table.Compact.
 	Compact(dir string, place map[string]int32, p Provenance) (Compaction, error)
 
-	openAll(d disk, dir string, deep bool) (*inputs, error)
+	openAll(dir string, o opening) (*inputs, error)
 }
 
 // Provenance is what every footer says about where rows come from. There is no

@@ -129,6 +129,9 @@ func TestBadRowStructs(t *testing.T) {
 	type upper struct {
 		A float64 `parquet:"Name" doc:"x"`
 	}
+	type delta struct {
+		A *int64 `parquet:"a,delta" doc:"x"`
+	}
 	type unsized struct {
 		A int `parquet:"a" doc:"x"`
 	}
@@ -145,6 +148,7 @@ func TestBadRowStructs(t *testing.T) {
 	mustPanic("optional", "pointer", func() { New[optional]("t", "d") })
 	mustPanic("upper", "lower-case", func() { New[upper]("t", "d") })
 	mustPanic("unsized", "type int", func() { New[unsized]("t", "d") })
+	mustPanic("delta", "plain integers", func() { New[delta]("t", "d") })
 	mustPanic("twice", "two columns", func() { New[twice]("t", "d") })
 	mustPanic("hidden", "not exported", func() { New[hidden]("t", "d") })
 	mustPanic("table", "doc sentence", func() { New[sample]("t", "") })
