@@ -191,17 +191,23 @@ func TestScheduleDropsInputs(t *testing.T) {
 func TestOpeningOverlaps(t *testing.T) {
 	both := make(chan struct{})
 	var waiting atomic.Int32
-	s := synthetic{numbers: upTo(8), groups: 2, opens: func(int) (any, error) {
+	s := synthetic{numbers: upTo(8), groups: 2, opens: func(g int) (any, error) {
 		if waiting.Add(1) == 2 {
 			close(both)
 		}
 		select {
 		case <-both:
-			return 0, nil
+			return g, nil
 		case <-time.After(10 * time.Second):
 			return nil, errors.New("the other input is not being opened")
 		}
 	}}
+	s.before = func(_ context.Context, number int, shared, _ any) error {
+		if shared != number/4 {
+			return fmt.Errorf("input %v, expected %d", shared, number/4)
+		}
+		return nil
+	}
 	wantCounts(t, execute(t, s, Options{Dir: t.TempDir(), Workers: 2}), 8, 0, 0, 0)
 }
 
@@ -286,7 +292,13 @@ func TestFollowUpErrorsEndTheRun(t *testing.T) {
 		"twice": func(done Task) ([]Task, error) { return []Task{done}, nil },
 	} {
 		job := synthetic{numbers: upTo(200), pause: time.Millisecond}.job()
-		job.Next = next
+		var calls atomic.Int32
+		job.Next = func(done Task) ([]Task, error) {
+			if calls.Add(1) > 1 {
+				return nil, nil
+			}
+			return next(done)
+		}
 		r, err := Execute(t.Context(), job, Options{Dir: t.TempDir(), Workers: 2})
 		if err == nil {
 			t.Errorf("%s: no error", name)

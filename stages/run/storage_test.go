@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -103,6 +104,59 @@ func TestCorruptPartsRunAgain(t *testing.T) {
 			wantSame(t, dir, want)
 		}
 	}
+}
+
+// A part that spoils while the run goes on is found by compaction, which sends
+// its tasks back to the workers.
+func TestPartThatSpoilsLater(t *testing.T) {
+	dir, spoiled := t.TempDir(), false
+	s := synthetic{numbers: upTo(9), groups: 9}
+	s.before = func(_ context.Context, number int, _, _ any) error {
+		if number < 8 || spoiled {
+			return nil
+		}
+		spoiled = true
+		return os.Truncate(filepath.Join(dir, "parts", partsOf(t, dir)[0]), 100)
+	}
+	r := execute(t, s, Options{Dir: dir, Workers: 1, FlushEvery: time.Nanosecond})
+	wantCounts(t, r, 9, 0, 0, 0)
+	if len(r.Corrupt) != 1 {
+		t.Errorf("reported %q", r.Corrupt)
+	}
+	wantSame(t, dir, straight(t, synthetic{numbers: upTo(9)}))
+}
+
+// A worker without a task commits while the others are still at work.
+func TestIdleWorkersCommit(t *testing.T) {
+	dir := t.TempDir()
+	s := synthetic{numbers: upTo(9)}
+	s.before = func(_ context.Context, number int, _, _ any) error {
+		if number == 2 { // the heaviest comes first
+			until(t, "the other worker has committed", func() bool { return hasPart(t, dir) })
+		}
+		return nil
+	}
+	execute(t, s, Options{Dir: dir, Workers: 2, FlushEvery: time.Hour})
+}
+
+// Large results are committed before their time.
+func TestLargeResultsAreCommitted(t *testing.T) {
+	dir := t.TempDir()
+	job := synthetic{numbers: upTo(9), groups: 9}.job()
+	for i := range job.Tasks {
+		job.Tasks[i].Run = func(_ context.Context, _, _ any, out *Sink) error {
+			if i == 8 && len(partsOf(t, dir)) < 4 {
+				return errors.New("two parts of each table should be there")
+			}
+			out.Write(digits.Rows(make([]digit, 10_000)))
+			return nil
+		}
+	}
+	r, err := Execute(t.Context(), job, Options{Dir: dir, Workers: 1, FlushEvery: time.Hour, FlushBytes: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantCounts(t, r, 9, 0, 0, 0)
 }
 
 // Finished tables are checked as well.
