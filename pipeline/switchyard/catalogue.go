@@ -133,7 +133,7 @@ func routerItems() (items []item) {
 
 func schedulerItems() (items []item) {
 	for _, s := range engine.Schedulers() {
-		items = append(items, item{named{s.Name, s.Summary}, []named{{"source", s.Source}}, new(engine.Params)})
+		items = append(items, item{named{s.Name, s.Summary}, []named{{"source", s.Source}}, s.New()})
 	}
 	return items
 }

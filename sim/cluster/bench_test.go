@@ -11,7 +11,7 @@ import (
 )
 
 // a6000 is a cluster of Mistral-7B on A6000s.
-func a6000(t testing.TB, replicas int, change func(*engine.Params)) Config {
+func a6000(t testing.TB, replicas int, change func(*engine.Lecture)) Config {
 	t.Helper()
 	g, _ := hardware.FindGPU("a6000")
 	m, _ := hardware.FindModel("mistral-7b")

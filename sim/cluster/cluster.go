@@ -38,6 +38,7 @@ type Sim struct {
 	work   *workload.Workload
 	cache  engine.Cache
 	engine []engine.Replica
+	kind   string // scheduler of the replicas in engine, by the type of its parameters
 	ends   timetable
 	forms  []bool // by replica: to be formed at this instant
 	due    []int  // those replicas
@@ -54,7 +55,7 @@ func (s *Sim) Run(c Config, w *workload.Workload, policy string, p router.Params
 	if c.Replicas < 1 || c.KVTokens < 1 {
 		return nil, fmt.Errorf("cluster has %d replicas of %d tokens of KV cache, expected at least 1 of each", c.Replicas, c.KVTokens)
 	}
-	if c.Engine.CachePrivate {
+	if c.Engine.Rules().Private {
 		w = w.WithPrivate()
 	}
 	s.reset(c, w)
@@ -77,7 +78,7 @@ func (s *Sim) Run(c Config, w *workload.Workload, policy string, p router.Params
 func (s *Sim) reset(c Config, w *workload.Workload) {
 	n := w.Len()
 	s.work = w
-	s.cache.Reset(&w.Forest, c.Replicas, c.Engine.Evict)
+	s.cache.Reset(&w.Forest, c.Replicas, c.Engine.Rules().Evict)
 	res := &s.result
 	res.Log.Reset(n)
 	res.ArrivalNs = append(res.ArrivalNs[:0], w.ArrivalUs...)
@@ -94,10 +95,7 @@ func (s *Sim) reset(c Config, w *workload.Workload) {
 	res.Replicas, res.Window = res.Replicas[:0], res.Window[:0]
 	res.LastArrivalNs, res.EndNs = 0, 0
 	s.dup = duplication{}
-	s.engine = resized(s.engine, c.Replicas)
-	for i := range s.engine {
-		s.engine[i].Reset(i, c.Engine, c.Step, c.KVTokens, &s.cache, w, &res.Log)
-	}
+	s.replicas(c, w)
 	s.ends.reset(c.Replicas)
 	s.forms = resized(s.forms, c.Replicas)
 	clear(s.forms)
@@ -109,6 +107,24 @@ func (s *Sim) reset(c Config, w *workload.Workload) {
 	clear(s.view.Requests)
 	clear(s.view.Tokens)
 	s.closed.reset(w)
+}
+
+// replicas prepares the replicas, those of the last run where the scheduler is
+// the same.
+func (s *Sim) replicas(c Config, w *workload.Workload) {
+	if kind := fmt.Sprintf("%T", c.Engine); kind != s.kind {
+		s.engine, s.kind = nil, kind
+	}
+	for len(s.engine) < c.Replicas {
+		s.engine = append(s.engine, c.Engine.NewReplica())
+	}
+	s.engine = s.engine[:c.Replicas]
+	for i, rp := range s.engine {
+		rp.Reset(engine.Setup{
+			Index: i, Params: c.Engine, Step: c.Step, KVTokens: c.KVTokens,
+			Cache: &s.cache, Work: w, Log: &s.result.Log,
+		})
+	}
 }
 
 // resized returns s with n elements of any value, in its old memory where that
@@ -185,7 +201,7 @@ func (s *Sim) arrive(c Config, r router.Router, id int32, now int64) error {
 	}
 	res.Replica[id] = int32(chosen)
 	res.Dispatched[id] = s.cache.Send(chosen, leaf, s.track)
-	rp := &s.engine[chosen]
+	rp := s.engine[chosen]
 	s.view.Requests[chosen]++
 	s.view.Tokens[chosen] += int64(w.Prompt[id]) + int64(w.Output[id])
 	if !rp.Fits(id) {
@@ -195,7 +211,7 @@ func (s *Sim) arrive(c Config, r router.Router, id int32, now int64) error {
 	if rp.Enqueue(id, now) {
 		s.form(chosen)
 	} else {
-		s.ends.set(chosen, rp.EndNs)
+		s.ends.set(chosen, rp.EndNs())
 	}
 	return nil
 }
@@ -231,9 +247,9 @@ func (s *Sim) form(replica int) {
 func (s *Sim) formAll(now int64) {
 	for _, replica := range s.due {
 		s.forms[replica] = false
-		rp := &s.engine[replica]
+		rp := s.engine[replica]
 		rp.Form(now)
-		s.ends.set(replica, rp.EndNs)
+		s.ends.set(replica, rp.EndNs())
 	}
 	s.due = s.due[:0]
 }

@@ -25,13 +25,13 @@ type assigned []int
 func (a assigned) Build(router.Env) router.Router     { return a }
 func (a assigned) Route(id int32, _ *router.View) int { return a[id] }
 
-func config(replicas int, capacity int64, change func(*engine.Params)) Config {
-	c := Config{Replicas: replicas, Step: linear{}, KVTokens: capacity}
-	param.Defaults(&c.Engine)
+func config(replicas int, capacity int64, change func(*engine.Lecture)) Config {
+	p := new(engine.Lecture)
+	param.Defaults(p)
 	if change != nil {
-		change(&c.Engine)
+		change(p)
 	}
-	return c
+	return Config{Replicas: replicas, Step: linear{}, KVTokens: capacity, Engine: p}
 }
 
 func policy(t testing.TB, name string) router.Params {
@@ -87,7 +87,7 @@ func TestLaws(t *testing.T) {
 				trial++
 				s := rng.New(uint64(trial), 1, "laws")
 				w := random(t, s, 400, closed)
-				c := config(1+s.IntN(5), int64(1000+s.IntN(2000)), func(e *engine.Params) { e.Order, e.ChunkTokens = order, 32+s.IntN(500) })
+				c := config(1+s.IntN(5), int64(1000+s.IntN(2000)), func(e *engine.Lecture) { e.Order, e.ChunkTokens = order, 32+s.IntN(500) })
 				c.Cut = 80
 				r, err := sim.Run(c, w, p.Name, policy(t, p.Name), 1, trial)
 				if err != nil {
@@ -130,7 +130,7 @@ func checkLaws(t *testing.T, name string, c Config, w *workload.Workload, r *Res
 				t.Fatalf("%s: request %d does not arrive its think time after request %d", name, i, a[i])
 			}
 		}
-		if r.Cached[i] > r.Unlimited[i] || r.Unlimited[i] > r.Dispatched[i] && c.Engine.Order == "fcfs" || r.Cached[i] >= w.Prompt[i] {
+		if r.Cached[i] > r.Unlimited[i] || r.Unlimited[i] > r.Dispatched[i] && c.Engine.(*engine.Lecture).Order == "fcfs" || r.Cached[i] >= w.Prompt[i] {
 			t.Fatalf("%s: request %d of %d tokens hits %d, unlimited %d, dispatched %d", name, i, w.Prompt[i], r.Cached[i], r.Unlimited[i], r.Dispatched[i])
 		}
 		hits += int64(r.Cached[i])

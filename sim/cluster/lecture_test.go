@@ -12,7 +12,7 @@ import (
 type study struct{ hit, latency, duplication, share float64 }
 
 // lecture simulates n requests of a workload over 30 replications.
-func lecture(t *testing.T, generator string, replicas, n int, rate float64, router string, change func(*engine.Params)) study {
+func lecture(t *testing.T, generator string, replicas, n int, rate float64, router string, change func(*engine.Lecture)) study {
 	t.Helper()
 	const replications = 30
 	var s study
@@ -54,7 +54,7 @@ func (x target) met() bool { return math.Abs(x.value-x.want) <= x.within }
 
 // documents are the targets for long documents: four replicas, 1 request/s,
 // 1,000 requests, no warm-up cut, chunks of 1,024.
-func documents(t *testing.T, change func(*engine.Params)) []target {
+func documents(t *testing.T, change func(*engine.Lecture)) []target {
 	rr := lecture(t, "lecture-documents", 4, 1000, 1, "round-robin", change)
 	threshold := lecture(t, "lecture-documents", 4, 1000, 1, "prefix-threshold", change)
 	aware := lecture(t, "lecture-documents", 4, 1000, 1, "cache-aware", change)
@@ -123,11 +123,11 @@ func TestLectureHotTool(t *testing.T) {
 
 // Each wrong engine misses at least one of the targets for documents.
 func TestWrongEngines(t *testing.T) {
-	for name, change := range map[string]func(*engine.Params){
-		"admits everything that fits":         func(p *engine.Params) { p.Admit = "memory" },
-		"caches private questions":            func(p *engine.Params) { p.CachePrivate = true },
-		"never evicts":                        func(p *engine.Params) { p.Evict = "none" },
-		"reuses before the prefill has ended": func(p *engine.Params) { p.Ready = "admission" },
+	for name, change := range map[string]func(*engine.Lecture){
+		"admits everything that fits":         func(p *engine.Lecture) { p.Admit = "memory" },
+		"caches private questions":            func(p *engine.Lecture) { p.CachePrivate = true },
+		"never evicts":                        func(p *engine.Lecture) { p.Evict = "none" },
+		"reuses before the prefill has ended": func(p *engine.Lecture) { p.Ready = "admission" },
 	} {
 		missed := ""
 		for _, x := range documents(t, change) {

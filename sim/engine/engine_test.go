@@ -16,8 +16,8 @@ type linear struct{}
 
 func (linear) StepNs(b Batch) int64 { return 1000 + 10*b.Prefill + b.Context }
 
-func defaults(change func(*Params)) Params {
-	var p Params
+func defaults(change func(*Lecture)) Lecture {
+	var p Lecture
 	param.Defaults(&p)
 	if change != nil {
 		change(&p)
@@ -50,21 +50,21 @@ func build(t testing.TB, calls []call) *workload.Workload {
 }
 
 // play runs one replica over a workload, as a cluster of one would.
-func play(t testing.TB, w *workload.Workload, p Params, step StepModel, capacity int64) (*Log, *Replica) {
+func play(t testing.TB, w *workload.Workload, p Lecture, step StepModel, capacity int64) (*Log, *lecture) {
 	t.Helper()
 	var cache Cache
 	var log Log
-	var rp Replica
+	var rp lecture
 	cache.Reset(&w.Forest, 1, p.Evict)
 	log.Reset(w.Len())
-	rp.Reset(0, p, step, capacity, &cache, w, &log)
+	rp.Reset(Setup{Params: &p, Step: step, KVTokens: capacity, Cache: &cache, Work: w, Log: &log})
 	next := 0
-	for next < w.Len() || rp.EndNs != Never {
-		now := rp.EndNs
+	for next < w.Len() || rp.end != Never {
+		now := rp.end
 		if next < w.Len() {
 			now = min(now, w.ArrivalUs[next]*1000)
 		}
-		if rp.EndNs == now {
+		if rp.end == now {
 			rp.End()
 		}
 		for next < w.Len() && w.ArrivalUs[next]*1000 == now {
@@ -72,8 +72,8 @@ func play(t testing.TB, w *workload.Workload, p Params, step StepModel, capacity
 			next++
 		}
 		rp.Form(now)
-		if p.Evict != "none" && rp.InMemory() > capacity {
-			t.Fatalf("%d tokens in memory at %d ns, capacity %d", rp.InMemory(), now, capacity)
+		if p.Evict != "none" && rp.memory() > capacity {
+			t.Fatalf("%d tokens in memory at %d ns, capacity %d", rp.memory(), now, capacity)
 		}
 	}
 	return &log, &rp
@@ -89,7 +89,7 @@ func play(t testing.TB, w *workload.Workload, p Params, step StepModel, capacity
 //	        1,000 + 14 = 1,014, ends 3,152.
 func TestByHand(t *testing.T) {
 	w := build(t, []call{{0, 6, 3, nil}, {0, 7, 2, nil}})
-	log, rp := play(t, w, defaults(func(p *Params) { p.ChunkTokens = 8 }), linear{}, 1000)
+	log, rp := play(t, w, defaults(func(p *Lecture) { p.ChunkTokens = 8 }), linear{}, 1000)
 	if want := []int64{1080, 2138}; !slices.Equal(log.FirstNs, want) {
 		t.Errorf("first tokens at %v, want %v", log.FirstNs, want)
 	}
@@ -127,8 +127,8 @@ func TestReuse(t *testing.T) {
 	if want := []int32{0, 0, 39, 40}; !slices.Equal(log.Cached, want) {
 		t.Errorf("cached tokens are %v, want %v", log.Cached, want)
 	}
-	if rp.InMemory() != 40 {
-		t.Errorf("%d tokens stay in memory, want the document's 40", rp.InMemory())
+	if rp.memory() != 40 {
+		t.Errorf("%d tokens stay in memory, want the document's 40", rp.memory())
 	}
 }
 
@@ -153,8 +153,8 @@ func TestConversation(t *testing.T) {
 	if log.Cached[1] != 15 {
 		t.Errorf("the second turn finds %d tokens, want 15", log.Cached[1])
 	}
-	if rp.InMemory() != 22 {
-		t.Errorf("%d tokens stay in memory, want 22", rp.InMemory())
+	if rp.memory() != 22 {
+		t.Errorf("%d tokens stay in memory, want 22", rp.memory())
 	}
 }
 
@@ -171,7 +171,7 @@ func TestEviction(t *testing.T) {
 		{500, 40, 1, doc(2)}, // finds 11
 		{600, 40, 1, doc(1)}, // still whole
 	}
-	log, _ := play(t, build(t, calls), defaults(func(p *Params) { p.Evict = "token" }), linear{}, 110)
+	log, _ := play(t, build(t, calls), defaults(func(p *Lecture) { p.Evict = "token" }), linear{}, 110)
 	if want := []int32{0, 10, 10, 39, 10, 11, 39}; !slices.Equal(log.Cached, want) {
 		t.Errorf("token by token: cached %v, want %v", log.Cached, want)
 	}
@@ -179,7 +179,7 @@ func TestEviction(t *testing.T) {
 	if want := []int32{0, 10, 10, 39, 10, 10, 39}; !slices.Equal(log.Cached, want) {
 		t.Errorf("whole segments: cached %v, want %v", log.Cached, want)
 	}
-	log, _ = play(t, build(t, calls), defaults(func(p *Params) { p.Evict = "none" }), linear{}, 110)
+	log, _ = play(t, build(t, calls), defaults(func(p *Lecture) { p.Evict = "none" }), linear{}, 110)
 	if want := []int32{0, 10, 10, 39, 10, 39, 39}; !slices.Equal(log.Cached, want) {
 		t.Errorf("no eviction: cached %v, want %v", log.Cached, want)
 	}
@@ -194,7 +194,7 @@ func TestOrders(t *testing.T) {
 		calls = append(calls, call{1, int32(200 + i), 1, nil}, call{1, int32(100 + i), 1, doc})
 	}
 	starts := func(order string) string {
-		log, _ := play(t, build(t, calls), defaults(func(p *Params) { p.Order, p.MaxRunning = order, 1 }), linear{}, 100000)
+		log, _ := play(t, build(t, calls), defaults(func(p *Lecture) { p.Order, p.MaxRunning = order, 1 }), linear{}, 100000)
 		ids := []int{1, 2, 3, 4, 5, 6, 7, 8}
 		slices.SortFunc(ids, func(a, b int) int { return int(log.StartNs[a] - log.StartNs[b]) })
 		return fmt.Sprint(ids)
@@ -221,7 +221,7 @@ func TestGroupShares(t *testing.T) {
 			calls = append(calls, call{10, int32(1000 / (g + 1)), 1, doc})
 		}
 	}
-	log, rp := play(t, build(t, calls), defaults(func(p *Params) { p.Order, p.MaxRunning = "priority-groups", 1 }), linear{}, 1000000)
+	log, rp := play(t, build(t, calls), defaults(func(p *Lecture) { p.Order, p.MaxRunning = "priority-groups", 1 }), linear{}, 1000000)
 	ids := make([]int, len(calls))
 	for i := range ids {
 		ids[i] = i
@@ -242,18 +242,18 @@ func TestNoAllocation(t *testing.T) {
 	w := random(t, rng.New(1, 1, "alloc"), 300)
 	var cache Cache
 	var log Log
-	var rp Replica
+	var rp lecture
 	p := defaults(nil)
 	run := func() {
 		cache.Reset(&w.Forest, 1, p.Evict)
 		log.Reset(w.Len())
-		rp.Reset(0, p, linear{}, 3000, &cache, w, &log)
+		rp.Reset(Setup{Params: &p, Step: linear{}, KVTokens: 3000, Cache: &cache, Work: w, Log: &log})
 		for i := range w.Len() {
 			rp.Enqueue(int32(i), 0)
 		}
 		rp.Form(0)
-		for rp.EndNs != Never {
-			now := rp.EndNs
+		for rp.end != Never {
+			now := rp.end
 			rp.End()
 			rp.Form(now)
 		}

@@ -12,7 +12,7 @@ import (
 // caches as maps from node to tokens, LRU by looking through everything.
 type naive struct {
 	w        *workload.Workload
-	p        Params
+	p        Lecture
 	capacity int64
 	cached   map[int32]int32 // node -> tokens
 	used     map[int32]int   // node -> serial number of its last release
@@ -311,7 +311,7 @@ func TestAgainstNaive(t *testing.T) {
 	for trial := range 300 {
 		s := rng.New(uint64(trial), 1, "naive")
 		w := random(t, s, 60)
-		p := defaults(func(p *Params) {
+		p := defaults(func(p *Lecture) {
 			p.ChunkTokens = 8 + s.IntN(120)
 			p.MaxRunning = 1 + s.IntN(12)
 			p.Order = []string{"fcfs", "longest-prefix", "priority-groups"}[s.IntN(3)]
@@ -329,8 +329,8 @@ func TestAgainstNaive(t *testing.T) {
 				t.Fatalf("trial %d (%+v, capacity %d), request %d: start, first, finish, cached are %v, naive %v", trial, p, capacity, i, got, want)
 			}
 		}
-		if rp.InMemory() != v.memory() {
-			t.Fatalf("trial %d: %d tokens in memory, naive %d", trial, rp.InMemory(), v.memory())
+		if rp.memory() != v.memory() {
+			t.Fatalf("trial %d: %d tokens in memory, naive %d", trial, rp.memory(), v.memory())
 		}
 	}
 }

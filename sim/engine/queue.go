@@ -17,7 +17,7 @@ type queue struct {
 	best    int   // position that peek found, -1 without
 }
 
-func (q *queue) reset(p Params) {
+func (q *queue) reset(p Lecture) {
 	q.order, q.groups = p.Order, p.Groups
 	q.ids, q.rank, q.at, q.ranked, q.version, q.best = q.ids[:0], q.rank[:0], 0, 0, -1, -1
 	q.credit = cleared(q.credit, p.Groups+1)
@@ -28,7 +28,7 @@ func (q *queue) len() int { return len(q.ids) - q.at }
 func (q *queue) push(id int32) { q.ids = append(q.ids, id) }
 
 // peek returns the request that is next, of a queue that is not empty.
-func (q *queue) peek(rp *Replica) int32 {
+func (q *queue) peek(rp *lecture) int32 {
 	switch q.order {
 	case "longest-prefix":
 		q.classify(rp)
@@ -64,7 +64,7 @@ func (q *queue) take() {
 
 // classify ranks the requests that came since the last call, and all of them
 // when the cache has changed since.
-func (q *queue) classify(rp *Replica) {
+func (q *queue) classify(rp *lecture) {
 	if v := rp.cache.version[rp.index]; v != q.version {
 		q.version, q.ranked, q.rank = v, 0, q.rank[:0]
 	}

@@ -13,7 +13,7 @@ import (
 
 // ClusterParams are the parameters of an item of `clusters`, beside those of
 // the step model (hardware.RooflineParams) and the section `engine`
-// (engine.Params).
+// (EngineParams and those of its scheduler).
 type ClusterParams struct {
 	Replicas          int     `yaml:"replicas" required:"true" min:"1" max:"4096" doc:"replicas behind the router"`
 	Model             string  `yaml:"model" required:"true" doc:"model that every replica serves; see list models"`
@@ -23,13 +23,20 @@ type ClusterParams struct {
 	KVTokens          int64   `yaml:"kv_tokens" default:"0" min:"0" unit:"tokens" doc:"KV cache of a replica; 0 means what memory leaves beside the weights"`
 }
 
+// EngineParams is the one parameter that every section `engine` has; the
+// scheduler's own stand beside it.
+type EngineParams struct {
+	Scheduler string `yaml:"scheduler" default:"lecture" doc:"rules by which a replica forms steps; see list schedulers"`
+}
+
 // Cluster is a decoded item of `clusters`.
 type Cluster struct {
-	Name   string
-	Params ClusterParams
-	Step   hardware.RooflineParams
-	Engine engine.Params
-	Config cluster.Config
+	Name      string
+	Params    ClusterParams
+	Step      hardware.RooflineParams
+	Scheduler string
+	Engine    engine.Params
+	Config    cluster.Config
 }
 
 // decodeCluster decodes an item of `clusters` and reports all that is wrong
@@ -48,7 +55,7 @@ func decodeCluster(in experiment.Instance) (*Cluster, error) {
 	model, err := find(in.Section, "model", c.Params.Model, hardware.Models(), func(m hardware.Model) string { return m.Name })
 	wrong = experiment.Join(wrong, err)
 	gpu, err := find(in.Section, "gpu", c.Params.GPU, hardware.GPUs(), func(g hardware.GPU) string { return g.Name })
-	wrong = experiment.Join(wrong, err, section.Engine.Decode(1, &c.Engine))
+	wrong = experiment.Join(wrong, err, c.decodeEngine(section.Engine))
 	if wrong != nil {
 		return nil, wrong
 	}
@@ -66,6 +73,21 @@ func decodeCluster(in experiment.Instance) (*Cluster, error) {
 	}
 	c.Config = cluster.Config{Replicas: c.Params.Replicas, Step: step, KVTokens: kv, Engine: c.Engine}
 	return c, nil
+}
+
+// decodeEngine decodes the section `engine`.
+func (c *Cluster) decodeEngine(in experiment.Section) error {
+	var own EngineParams
+	param.Defaults(&own)
+	if name, ok := in.String("scheduler"); ok {
+		own.Scheduler = name
+	}
+	scheduler, err := find(in, "scheduler", own.Scheduler, engine.Schedulers(), func(s engine.Scheduler) string { return s.Name })
+	if err != nil {
+		return err
+	}
+	c.Scheduler, c.Engine = scheduler.Name, scheduler.New()
+	return in.Decode(c.Params.Replicas, &own, c.Engine)
 }
 
 // find returns the entry of that name in a table of named things. An absent
@@ -87,7 +109,10 @@ func find[T any](s experiment.Section, key, name string, table []T, nameOf func(
 // key says all that a cluster contributes to what happens in a cell.
 func (c *Cluster) key() string {
 	parts := append(param.Canonical(&c.Params), param.Canonical(&c.Step)...)
-	for _, p := range param.Canonical(&c.Engine) {
+	if c.Scheduler != "lecture" {
+		parts = append(parts, "engine.scheduler="+c.Scheduler)
+	}
+	for _, p := range param.Canonical(c.Engine) {
 		parts = append(parts, "engine."+p)
 	}
 	return strings.Join(parts, "\n")

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"switchyard/sim/cluster"
+	"switchyard/sim/engine"
 	"switchyard/sim/hardware"
 	"switchyard/sim/param"
 	"switchyard/sim/rng"
@@ -52,9 +53,9 @@ func smallCluster(t testing.TB) cluster.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := cluster.Config{Replicas: 2, Step: step, KVTokens: 60000}
-	param.Defaults(&c.Engine)
-	return c
+	scheduler := new(engine.Lecture)
+	param.Defaults(scheduler)
+	return cluster.Config{Replicas: 2, Step: step, KVTokens: 60000, Engine: scheduler}
 }
 
 func simulated(t testing.TB, sim *cluster.Sim, c cluster.Config, w *workload.Workload, policy string) *cluster.Result {

@@ -1,79 +1,41 @@
 package engine
 
 import (
-	"math"
-
 	"switchyard/sim/heap"
 	"switchyard/sim/workload"
 )
 
-// Never is a time that does not come.
-const Never = int64(math.MaxInt64)
-
-// Log is where replicas write what happened to each request, one entry a
-// request in every slice; times are nanoseconds, -1 where they never came.
-type Log struct {
-	StartNs, FirstNs, FinishNs []int64
-	Cached                     []int32 // prompt tokens found in the cache at admission, at most all but the last
-	Unlimited                  []int32 // tokens found there, had nothing ever been evicted
-
-	match []int32 // tokens found in the cache
+var lectureScheduler = Scheduler{
+	Name:    "lecture",
+	Summary: "decodes, then running prefills, then admissions while the chunk budget lasts; output reserved at admission, no preemption",
+	Source:  "chunked prefill as in Sarathi-Serve (Agrawal et al., OSDI 2024), admission by reserved memory, radix cache with leaf-first LRU eviction as in SGLang (Zheng et al., 2024)",
+	New:     func() Params { return new(Lecture) },
 }
 
-// Reset prepares the log for n requests.
-func (l *Log) Reset(n int) {
-	l.StartNs = filled(l.StartNs, n, -1)
-	l.FirstNs = filled(l.FirstNs, n, -1)
-	l.FinishNs = filled(l.FinishNs, n, -1)
-	l.Cached = cleared(l.Cached, n)
-	l.Unlimited = cleared(l.Unlimited, n)
-	l.match = cleared(l.match, n)
+// Lecture are the parameters of the scheduler lecture. The last three are for
+// ablation: they switch one rule of the engine off.
+type Lecture struct {
+	ChunkTokens int    `yaml:"chunk_tokens" default:"1024" min:"1" unit:"tokens" doc:"new tokens a step may compute, decodes included"`
+	MaxRunning  int    `yaml:"max_running" default:"256" min:"1" unit:"requests" doc:"requests that may run at once"`
+	Order       string `yaml:"order" default:"fcfs" enum:"fcfs|longest-prefix|priority-groups" doc:"order of the waiting queue: first come first served, longest cached prefix first, or groups by cached share served in proportion to their priority"`
+	Groups      int    `yaml:"groups" default:"10" min:"1" max:"100" unit:"groups" doc:"number of priority groups (Preble, 2025, section 3.3)"`
+	Evict       string `yaml:"evict" default:"segment" enum:"segment|token|none" doc:"what leaves a full cache: the least recently used leaf as a whole (as in SGLang), as much of its tail as is needed, or nothing, as if memory were unlimited"`
+
+	Admit        string `yaml:"admit" default:"budget" enum:"budget|memory" doc:"ablation: admit while budget is left, or everything that memory holds"`
+	Ready        string `yaml:"ready" default:"prefill-end" enum:"prefill-end|admission" doc:"ablation: when a prompt's segments become reusable"`
+	CachePrivate bool   `yaml:"cache_private" default:"false" doc:"ablation: keep the private rest of a prompt in the cache, where nothing can hit it"`
 }
 
-func filled(s []int64, n int, v int64) []int64 {
-	s = cleared(s, n)
-	for i := range s {
-		s[i] = v
-	}
-	return s
-}
+// NewReplica implements Params.
+func (*Lecture) NewReplica() Replica { return new(lecture) }
 
-// Stats are the running totals of a replica.
-type Stats struct {
-	Requests     int64 // that entered
-	PromptTokens int64 // of admitted requests
-	CachedTokens int64 // of those, found in the cache
-	OutputTokens int64 // of finished requests
-	Steps        int64
-	BusyNs       int64   // time in steps
-	PeakKV       int64   // most tokens in memory
-	KVTimeNs     float64 // integral of tokens in memory over time
-	QueueTimeNs  float64 // integral of waiting requests over time
-	SystemTimeNs float64 // integral of waiting and running requests over time
-	Evicted      int64   // tokens
-}
+// Rules implements Params.
+func (p *Lecture) Rules() Rules { return Rules{Evict: p.Evict, Private: p.CachePrivate} }
 
-// Since returns what came to the totals after before; PeakKV is that of s.
-func (s Stats) Since(before Stats) Stats {
-	s.Requests -= before.Requests
-	s.PromptTokens -= before.PromptTokens
-	s.CachedTokens -= before.CachedTokens
-	s.OutputTokens -= before.OutputTokens
-	s.Steps -= before.Steps
-	s.BusyNs -= before.BusyNs
-	s.KVTimeNs -= before.KVTimeNs
-	s.QueueTimeNs -= before.QueueTimeNs
-	s.SystemTimeNs -= before.SystemTimeNs
-	s.Evicted -= before.Evicted
-	return s
-}
-
-// Replica is one replica of a cluster. Its driver calls Enqueue when a request
-// arrives, End when the step's time has come, and Form after all that happens
-// at one instant. Nothing in it allocates once its slices have grown.
-type Replica struct {
+// lecture is a replica under the scheduler lecture.
+type lecture struct {
 	index    int
-	params   Params
+	params   Lecture
 	step     StepModel
 	capacity int64
 	cache    *Cache
@@ -92,54 +54,49 @@ type Replica struct {
 
 	running bool
 	formed  int64 // time at which the current step or stretch began
-	EndNs   int64 // time at which it ends, Never when idle
+	end     int64 // time at which it ends, Never when idle
 	stretch int64 // decode-only steps in the current stretch, 0 for any other step
 	changed int64 // time of the last change of what the integrals sum
 	left    []int32
 }
 
-// Reset prepares a replica for a run.
-func (rp *Replica) Reset(index int, p Params, step StepModel, capacity int64, cache *Cache, w *workload.Workload, log *Log) {
+func (rp *lecture) Reset(s Setup) {
 	keep := *rp
-	*rp = Replica{
-		index: index, params: p, step: step, capacity: capacity, cache: cache, work: w, log: log,
+	*rp = lecture{
+		index: s.Index, params: *s.Params.(*Lecture), step: s.Step, capacity: s.KVTokens, cache: s.Cache, work: s.Work, log: s.Log,
 		waiting: keep.waiting, prefills: keep.prefills[:0], chunks: keep.chunks[:0], done: keep.done[:0],
-		finish: keep.finish[:0], left: keep.left[:0], EndNs: Never,
+		finish: keep.finish[:0], left: keep.left[:0], end: Never,
 	}
-	rp.waiting.reset(p)
+	rp.waiting.reset(rp.params)
 }
 
-// Fits reports whether request id could ever be served.
-func (rp *Replica) Fits(id int32) bool {
+func (rp *lecture) EndNs() int64 { return rp.end }
+
+func (rp *lecture) Fits(id int32) bool {
 	return int64(rp.work.Prompt[id])+int64(rp.work.Output[id]) <= rp.capacity
 }
 
-// Waiting returns the number of requests in the queue.
-func (rp *Replica) Waiting() int { return rp.waiting.len() }
+// admitted returns the number of running requests.
+func (rp *lecture) admitted() int { return len(rp.prefills) + len(rp.finish) }
 
-// Running returns the number of admitted requests.
-func (rp *Replica) Running() int { return len(rp.prefills) + len(rp.finish) }
-
-// InMemory returns the tokens that are cached or reserved.
-func (rp *Replica) InMemory() int64 { return rp.cache.cached[rp.index] + rp.reserved }
+// memory returns the tokens that are cached or reserved.
+func (rp *lecture) memory() int64 { return rp.cache.cached[rp.index] + rp.reserved }
 
 // hit returns the prompt tokens of id that are cached now.
-func (rp *Replica) hit(id int32) int32 { return rp.cache.Match(rp.index, rp.work.Leaf[id]) }
+func (rp *lecture) hit(id int32) int32 { return rp.cache.Match(rp.index, rp.work.Leaf[id]) }
 
 // account brings the integrals up to now.
-func (rp *Replica) account(now int64) {
+func (rp *lecture) account(now int64) {
 	if d := float64(now - rp.changed); d > 0 {
 		waiting := float64(rp.waiting.len())
-		rp.stats.KVTimeNs += float64(d * float64(rp.InMemory()))
+		rp.stats.KVTimeNs += float64(d * float64(rp.memory()))
 		rp.stats.QueueTimeNs += float64(d * waiting)
-		rp.stats.SystemTimeNs += float64(d * (waiting + float64(rp.Running())))
+		rp.stats.SystemTimeNs += float64(d * (waiting + float64(rp.admitted())))
 		rp.changed = now
 	}
 }
 
-// Stats returns the totals up to now, which is not before the last call of
-// any method.
-func (rp *Replica) Stats(now int64) Stats {
+func (rp *lecture) Stats(now int64) Stats {
 	rp.account(now)
 	s := rp.stats
 	if rp.running {
@@ -154,9 +111,7 @@ func (rp *Replica) Stats(now int64) Stats {
 	return s
 }
 
-// Enqueue takes a request that arrives now. A request that Fits refuses must
-// not come here. It reports whether the replica must be formed.
-func (rp *Replica) Enqueue(id int32, now int64) (form bool) {
+func (rp *lecture) Enqueue(id int32, now int64) (form bool) {
 	rp.account(now)
 	rp.stats.Requests++
 	rp.waiting.push(id)
@@ -165,7 +120,7 @@ func (rp *Replica) Enqueue(id int32, now int64) (form bool) {
 	}
 	if rp.stretch > 1 {
 		// The stretch ends at its first step boundary from now on.
-		rp.stretch, rp.EndNs = rp.advance(now, rp.stretch)
+		rp.stretch, rp.end = rp.advance(now, rp.stretch)
 	}
 	return false
 }
@@ -173,7 +128,7 @@ func (rp *Replica) Enqueue(id int32, now int64) (form bool) {
 // advance goes through decode-only steps from the start of the current stretch,
 // at least one and at most limit, up to the first boundary that is not before
 // until, and returns their number and that boundary.
-func (rp *Replica) advance(until, limit int64) (steps, end int64) {
+func (rp *lecture) advance(until, limit int64) (steps, end int64) {
 	context, d := rp.context, int64(len(rp.finish))
 	for end = rp.formed; steps == 0 || end < until && steps < limit; steps++ {
 		end += rp.step.StepNs(decodes(d, context))
@@ -182,12 +137,10 @@ func (rp *Replica) advance(until, limit int64) (steps, end int64) {
 	return steps, end
 }
 
-// End completes the step whose time has come and returns the requests that
-// finished in it; the slice is valid until the next call.
-func (rp *Replica) End() []int32 {
-	now := rp.EndNs
+func (rp *lecture) End() []int32 {
+	now := rp.end
 	rp.account(now)
-	rp.running, rp.EndNs = false, Never
+	rp.running, rp.end = false, Never
 	rp.stats.BusyNs += now - rp.formed
 	steps := max(1, rp.stretch)
 	rp.stats.Steps += steps
@@ -217,7 +170,7 @@ func (rp *Replica) End() []int32 {
 // complete ends the prefill of a request: its segments become reusable, tokens
 // that another request has cached meanwhile are given back, and the first
 // output token is out.
-func (rp *Replica) complete(id int32, now int64) {
+func (rp *lecture) complete(id int32, now int64) {
 	w := rp.work
 	if rp.params.Ready == "prefill-end" {
 		rp.keep(id)
@@ -232,7 +185,7 @@ func (rp *Replica) complete(id int32, now int64) {
 }
 
 // keep moves a request's shared tokens from its reservation into the cache.
-func (rp *Replica) keep(id int32) {
+func (rp *lecture) keep(id int32) {
 	leaf := rp.work.Leaf[id]
 	if leaf == none {
 		return
@@ -242,7 +195,7 @@ func (rp *Replica) keep(id int32) {
 }
 
 // leave ends a decoding request.
-func (rp *Replica) leave(id int32, now int64) {
+func (rp *lecture) leave(id int32, now int64) {
 	w := rp.work
 	rp.context -= int64(w.Prompt[id]) + int64(w.Output[id]) - 1
 	rp.depart(id, now)
@@ -250,7 +203,7 @@ func (rp *Replica) leave(id int32, now int64) {
 
 // depart releases what a finished request holds; an output that a later turn
 // reads stays in the cache.
-func (rp *Replica) depart(id int32, now int64) {
+func (rp *lecture) depart(id int32, now int64) {
 	w := rp.work
 	leaf := w.Leaf[id]
 	if w.OutputNode != nil && w.OutputNode[id] != none {
@@ -270,8 +223,7 @@ func (rp *Replica) depart(id int32, now int64) {
 	rp.left = append(rp.left, id)
 }
 
-// Form starts a step at now, or leaves the replica idle.
-func (rp *Replica) Form(now int64) {
+func (rp *lecture) Form(now int64) {
 	if rp.running {
 		return
 	}
@@ -288,7 +240,7 @@ func (rp *Replica) Form(now int64) {
 		rp.chunks = append(rp.chunks, int32(n))
 		budget -= n
 	}
-	for rp.waiting.len() > 0 && (budget > 0 || rp.params.Admit == "memory") && rp.Running() < rp.params.MaxRunning {
+	for rp.waiting.len() > 0 && (budget > 0 || rp.params.Admit == "memory") && rp.admitted() < rp.params.MaxRunning {
 		id := rp.waiting.peek(rp)
 		if !rp.admit(id, now) {
 			break
@@ -304,25 +256,25 @@ func (rp *Replica) Form(now int64) {
 	if batch.Tokens == 0 {
 		return
 	}
-	rp.stats.PeakKV = max(rp.stats.PeakKV, rp.InMemory())
+	rp.stats.PeakKV = max(rp.stats.PeakKV, rp.memory())
 	rp.running, rp.formed, rp.stretch = true, now, 1
 	if batch.Prefill == 0 {
 		// Nothing can change before the next decode ends or a request comes.
-		rp.stretch, rp.EndNs = rp.advance(Never, rp.finish[0].Key-rp.passed)
+		rp.stretch, rp.end = rp.advance(Never, rp.finish[0].Key-rp.passed)
 		return
 	}
-	rp.EndNs = now + rp.step.StepNs(batch)
+	rp.end = now + rp.step.StepNs(batch)
 }
 
 // chunk returns how many prompt tokens of the i-th running prefill a step with
 // this budget left computes.
-func (rp *Replica) chunk(id int32, i int, budget int64) int64 {
+func (rp *lecture) chunk(id int32, i int, budget int64) int64 {
 	return min(int64(rp.work.Prompt[id]-rp.done[i]), budget)
 }
 
 // admit reserves memory for a waiting request and makes it a running prefill.
 // It changes nothing where memory does not suffice.
-func (rp *Replica) admit(id int32, now int64) bool {
+func (rp *lecture) admit(id int32, now int64) bool {
 	w, c, r := rp.work, rp.cache, rp.index
 	leaf := w.Leaf[id]
 	match := c.Match(r, leaf)

@@ -1,0 +1,64 @@
+package engine
+
+import "math"
+
+// Never is a time that does not come.
+const Never = int64(math.MaxInt64)
+
+// Log is where replicas write what happened to each request, one entry a
+// request in every slice; times are nanoseconds, -1 where they never came.
+type Log struct {
+	StartNs, FirstNs, FinishNs []int64
+	Cached                     []int32 // prompt tokens found in the cache at admission, at most all but the last
+	Unlimited                  []int32 // tokens found there, had nothing ever been evicted
+
+	match []int32 // tokens found in the cache
+}
+
+// Reset prepares the log for n requests.
+func (l *Log) Reset(n int) {
+	l.StartNs = filled(l.StartNs, n, -1)
+	l.FirstNs = filled(l.FirstNs, n, -1)
+	l.FinishNs = filled(l.FinishNs, n, -1)
+	l.Cached = cleared(l.Cached, n)
+	l.Unlimited = cleared(l.Unlimited, n)
+	l.match = cleared(l.match, n)
+}
+
+func filled(s []int64, n int, v int64) []int64 {
+	s = cleared(s, n)
+	for i := range s {
+		s[i] = v
+	}
+	return s
+}
+
+// Stats are the running totals of a replica.
+type Stats struct {
+	Requests     int64 // that entered
+	PromptTokens int64 // of admitted requests
+	CachedTokens int64 // of those, found in the cache
+	OutputTokens int64 // of finished requests
+	Steps        int64
+	BusyNs       int64   // time in steps
+	PeakKV       int64   // most tokens in memory
+	KVTimeNs     float64 // integral of tokens in memory over time
+	QueueTimeNs  float64 // integral of waiting requests over time
+	SystemTimeNs float64 // integral of waiting and running requests over time
+	Evicted      int64   // tokens
+}
+
+// Since returns what came to the totals after before; PeakKV is that of s.
+func (s Stats) Since(before Stats) Stats {
+	s.Requests -= before.Requests
+	s.PromptTokens -= before.PromptTokens
+	s.CachedTokens -= before.CachedTokens
+	s.OutputTokens -= before.OutputTokens
+	s.Steps -= before.Steps
+	s.BusyNs -= before.BusyNs
+	s.KVTimeNs -= before.KVTimeNs
+	s.QueueTimeNs -= before.QueueTimeNs
+	s.SystemTimeNs -= before.SystemTimeNs
+	s.Evicted -= before.Evicted
+	return s
+}

@@ -1,0 +1,73 @@
+package engine
+
+import "switchyard/sim/workload"
+
+// Replica is one replica of a cluster under some scheduler. Its driver calls
+// Enqueue when a request arrives, End when the step's time has come, and Form
+// after all that happens at one instant. Nothing in it allocates once its
+// slices have grown.
+type Replica interface {
+	// Reset prepares the replica for a run.
+	Reset(Setup)
+	// Fits reports whether the request could ever be served; one that could
+	// not must not be enqueued.
+	Fits(id int32) bool
+	// Enqueue takes a request that arrives now, and reports whether the
+	// replica must be formed at this instant. It may bring EndNs forward.
+	Enqueue(id int32, now int64) (form bool)
+	// Form starts a step at now, or leaves the replica idle; it does nothing
+	// in the middle of a step.
+	Form(now int64)
+	// EndNs returns when the current step ends, Never when the replica is idle.
+	EndNs() int64
+	// End completes the step at EndNs and returns the requests that finished in
+	// it; the slice is valid until the next call.
+	End() []int32
+	// Stats returns the totals up to now, which is not before the last call of
+	// any method.
+	Stats(now int64) Stats
+}
+
+// Setup is what a replica runs with.
+type Setup struct {
+	Index    int // of the replica in its cluster
+	Params   Params
+	Step     StepModel
+	KVTokens int64 // capacity of its KV cache
+	Cache    *Cache
+	Work     *workload.Workload
+	Log      *Log
+}
+
+// Params are the parameters of a scheduler: a pointer to a tagged struct.
+type Params interface {
+	// NewReplica returns a replica under this scheduler, to be Reset.
+	NewReplica() Replica
+	// Rules returns how the scheduler's KV cache works.
+	Rules() Rules
+}
+
+// Rules say how a KV cache works.
+type Rules struct {
+	Evict   string // see Lecture.Evict
+	Private bool   // the private rest of a prompt is cached as well
+}
+
+// Scheduler is one entry of the table of schedulers.
+type Scheduler struct {
+	Name, Summary, Source string
+	New                   func() Params // parameters, without defaults set
+}
+
+// Schedulers lists the schedulers.
+func Schedulers() []Scheduler { return []Scheduler{lectureScheduler} }
+
+// FindScheduler returns the scheduler of that name.
+func FindScheduler(name string) (Scheduler, bool) {
+	for _, s := range Schedulers() {
+		if s.Name == name {
+			return s, true
+		}
+	}
+	return Scheduler{}, false
+}
