@@ -46,7 +46,7 @@ func childMain(dir string) int {
 	defer stop()
 	fmt.Println("ready")
 	r, err := Execute(context.Background(), s.job(), Options{
-		Dir: dir, Workers: 2, FlushEvery: 5 * time.Millisecond, Signals: signals,
+		Dir: dir, Workers: 2, FlushEvery: 5 * time.Millisecond, Signals: signals, Progress: os.Stderr, Unit: "things",
 		Resume: "switchyard run synthetic", Grace: 100 * time.Millisecond,
 	})
 	if err != nil {

@@ -21,11 +21,13 @@
 //
 // A task's rows reach the part files after the task has returned without an
 // error, all of them or none. A commit closes a worker's parts (temporary
-// file, fsync, rename) with the job's first table last, and parts whose first
-// table is missing are dropped when the folder is opened next: so a kill at
-// any point loses at most what had not been committed. Should some other part
-// of a commit be lost or corrupt, its keys do not stand in all their tables
-// and their tasks run again; compaction takes the newest copy of a key.
+// file, fsync, rename) one after the other, always in the same order, under a
+// number that no earlier commit had. A kill between two of them, or a part
+// that is lost or corrupt later, leaves keys that do not stand in all their
+// tables: their tasks run again, and compaction takes the copy with the
+// highest number. Because a task counts as done only from the last part of its
+// commit on, kills leave no mixture of two executions even of a task whose
+// results vary.
 //
 // A write that fails, for one on a full disk, stops the run with an error that
 // wraps ErrStorage; what was committed stays. A task that fails, or panics,

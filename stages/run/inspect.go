@@ -1,10 +1,7 @@
 package run
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"time"
 
 	"switchyard/stages/table"
@@ -46,9 +43,9 @@ func Inspect(job Job, dir string, workers int) (Estimate, error) {
 	if err := job.check(); err != nil {
 		return Estimate{}, err
 	}
-	parts, err := inspectParts(dir, job.Tables)
+	parts, err := table.InspectParts(dir, job.Tables...)
 	if err != nil {
-		return Estimate{}, err
+		return Estimate{}, fmt.Errorf("%w: open %s: %w", ErrStorage, dir, err)
 	}
 	e := newExecution(&job, o, time.Now())
 	e.onDisk = parts.Keys
@@ -81,22 +78,4 @@ func (e *Estimate) predict(dir string, workers int) {
 			e.Known = true
 		}
 	}
-}
-
-// inspectParts reads what the folder holds, under its lock because opening it
-// puts it in order.
-func inspectParts(dir string, tables []table.Definition) (*table.Parts, error) {
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return new(table.Parts), nil
-	}
-	lock, err := Acquire(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer lock.Release()
-	parts, err := table.OpenParts(dir, tables...)
-	if err != nil {
-		return nil, fmt.Errorf("%w: open %s: %w", ErrStorage, dir, err)
-	}
-	return parts, nil
 }

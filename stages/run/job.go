@@ -59,9 +59,9 @@ type Group struct {
 type Job struct {
 	// Name is the stage, as it stands in table `failures` and in the manifest.
 	Name string
-	// Tables are the tables that the tasks write. The first decides whether a
-	// commit is whole, so it should be one that every task writes. All of them
-	// are compacted at the end, also those that no task wrote.
+	// Tables are the tables that the tasks write, the most telling one first:
+	// it is committed last. All of them are compacted at the end, also those
+	// that no task wrote.
 	Tables []table.Definition
 	Tasks  []Task
 	// NewWorker makes what one worker keeps from task to task, such as a

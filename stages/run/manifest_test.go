@@ -151,6 +151,14 @@ func TestInspect(t *testing.T) {
 	if text, want := e.String(), "synthetic: 10 tasks, 6 done, 4 to do, about 7s"; text != want {
 		t.Errorf("%q, expected %q", text, want)
 	}
+	lock, err := Acquire(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Release()
+	if _, err := Inspect(s.job(), dir, 2); err != nil {
+		t.Errorf("a look at a running experiment: %v", err)
+	}
 	followed, err := Inspect(chain(synthetic{numbers: []int{0}}), dir, 1)
 	if err != nil || followed.Done != 6 || followed.Todo != 3 {
 		t.Errorf("%+v, %v: expected 0 to 5 done, and 6, 100, 103 to do", followed, err)

@@ -155,7 +155,8 @@ func (w *worker) due() bool {
 	return size >= w.options.FlushBytes || time.Since(w.oldest) >= w.options.FlushEvery
 }
 
-// commit makes what the worker holds durable, the deciding table last.
+// commit makes what the worker holds durable, the job's first table last: the
+// order must be the same each time, see the package documentation.
 func (w *worker) commit() error {
 	if w.held == 0 {
 		return nil
