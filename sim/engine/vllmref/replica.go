@@ -34,15 +34,14 @@ func newReplica(c Config, number int, outcomes []Outcome) *replica {
 	return &replica{config: c, number: number, pool: newPool(c.Blocks), outcomes: outcomes}
 }
 
-// run serves all arrivals and returns the steps.
-func (r *replica) run() []Step {
-	var steps []Step
+// run serves all arrivals and shows each step after its end.
+func (r *replica) run(see func(Step)) {
 	now := int64(0)
 	for {
 		r.queue(now)
 		if len(r.running)+len(r.waiting) == 0 {
 			if len(r.arrivals) == 0 {
-				return steps
+				return
 			}
 			now = r.queuedAt(r.arrivals[0])
 			continue
@@ -50,7 +49,7 @@ func (r *replica) run() []Step {
 		step := r.form(now)
 		now = step.EndUs
 		r.end(step)
-		steps = append(steps, step)
+		see(step)
 	}
 }
 

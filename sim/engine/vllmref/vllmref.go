@@ -80,15 +80,14 @@ type Work struct {
 // Run returns the outcome of each request, in the order given. It fails for a
 // field outside the bounds that Config and Request state.
 func Run(c Config, requests []Request) ([]Outcome, error) {
-	outcomes, _, err := Trace(c, requests)
-	return outcomes, err
+	return Trace(c, requests, func(Step) {})
 }
 
-// Trace is Run that also returns every step: those of replica 0 in order of
+// Trace is Run that also shows every step: those of replica 0 in order of
 // time, then those of replica 1, and so on.
-func Trace(c Config, requests []Request) ([]Outcome, []Step, error) {
+func Trace(c Config, requests []Request, see func(Step)) ([]Outcome, error) {
 	if err := validate(c, requests); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	outcomes := make([]Outcome, len(requests))
 	known := contents{}
@@ -105,11 +104,10 @@ func Trace(c Config, requests []Request) ([]Outcome, []Step, error) {
 		to := replicas[turn%c.Replicas]
 		to.arrivals = append(to.arrivals, newSequence(i, r, known.ofBlocks(tokens(i, r), c.BlockSize)))
 	}
-	var steps []Step
 	for _, r := range replicas {
-		steps = append(steps, r.run()...)
+		r.run(see)
 	}
-	return outcomes, steps, nil
+	return outcomes, nil
 }
 
 // arrivalOrder returns the indices of the requests in order of arrival.
