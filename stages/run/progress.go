@@ -178,7 +178,7 @@ func (p progress) line(unit string) string {
 	case p.Phase == compacting:
 		b.WriteString("  writing tables")
 	case p.Stopping:
-		b.WriteString("  stopping after the tasks in flight; interrupt again to give up")
+		b.WriteString("  stopping; again to abort")
 	case p.Known:
 		fmt.Fprintf(&b, "  %s left", round(p.Left))
 	}

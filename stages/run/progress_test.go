@@ -99,7 +99,7 @@ func TestLine(t *testing.T) {
 		want string
 	}{
 		{progress{Phase: running, Ended: 3, Tasks: 40, TaskRate: 12.345, Left: 83 * time.Second, Known: true}, "3/40 tasks  12.3/s  1m23s left"},
-		{progress{Phase: running, Ended: 3, Tasks: 40, Failed: 2, Stopping: true}, "3/40 tasks, 2 failed  0.00/s  stopping after the tasks in flight; interrupt again to give up"},
+		{progress{Phase: running, Ended: 3, Tasks: 40, Failed: 2, Stopping: true}, "3/40 tasks, 2 failed  0.00/s  stopping; again to abort"},
 		{progress{Ended: 40, Tasks: 40, Skipped: 7, Phase: compacting, Stopping: true}, "40/40 tasks (and 7 done before)  0.00/s  writing tables"},
 		{progress{}, "looking at earlier results"},
 	} {
