@@ -354,3 +354,26 @@ func TestDelays(t *testing.T) {
 		2072-3102 C(hit 0) 0+3p[2]
 	`)
 }
+
+// TestTiesInOrderGiven: those that arrive together are served as they stand.
+func TestTiesInOrderGiven(t *testing.T) {
+	c := small(8, 64)
+	c.MaxSeqs = 1
+	requests := make([]Request, 100)
+	for i := range requests {
+		requests[i] = alone(int64(1-i%2), 1, 1)
+	}
+	outcomes, err := Run(c, requests)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, o := range outcomes {
+		at, place := int64(1-i%2), int64(i/2)+1
+		if i%2 == 0 {
+			place += 50
+		}
+		if want := 1010*place - at; o.E2EUs != want {
+			t.Errorf("request %d: %d us, want %d", i, o.E2EUs, want)
+		}
+	}
+}

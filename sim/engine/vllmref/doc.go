@@ -76,8 +76,9 @@
 //     counts as a step that preempted: it admits nothing.
 //  13. The context of a decode is what it has computed before the step: prompt
 //     + outputs so far - 1. The token that it computes is the D of C + D.
-//  14. B counts the requests that the step computes tokens for, not those that
-//     run but found no budget. Hits cost neither budget nor time.
+//  14. B counts the requests that the step computes tokens for. These are all
+//     that run: nobody's demand of budget rises, but that of the last of the
+//     list. Hits cost neither budget nor time.
 //  15. The last output token is never computed, so a block that only it would
 //     fill is never registered. A block that a decode fills is registered when
 //     that decode is scheduled.
