@@ -28,7 +28,7 @@ anew where it did not.`,
 			if err != nil {
 				return err
 			}
-			jobs := []run.Job{s.simulateJob(c)}
+			jobs := []run.Job{s.simulateJob(c, s.dir)}
 			if c.IsSet("cell") {
 				if err := s.only(c, &jobs[0]); err != nil {
 					return err

@@ -31,21 +31,21 @@ func (s *study) generateJob() run.Job {
 	return generate.Job(s.plan.Workloads, s.experiment.Replications)
 }
 
-// simulateJob runs the cells. It reads a workload from the table of the stage
-// before where it is there, and makes it anew where not.
-func (s *study) simulateJob(c *cli.Context) run.Job {
-	return simulate.Job(s.plan, simulate.Options{Dir: s.dir, Repro: func(r *simulate.Run) string {
+// simulateJob runs the cells. A workload is read from its table in dir where it
+// is there, and made anew where not.
+func (s *study) simulateJob(c *cli.Context, dir string) run.Job {
+	return simulate.Job(s.plan, simulate.Options{Dir: dir, Repro: func(r *simulate.Run) string {
 		return fmt.Sprintf("%s --cell %d", s.again(c, "simulate"), r.Index)
 	}})
 }
 
-// jobs are those of a whole run: which stage feeds which. An experiment that
-// keeps no table of workloads makes each anew for its cells.
+// jobs are those of a whole run: which stage feeds which. The cells' workloads
+// are made anew in memory, which is faster than to read them back.
 func (s *study) jobs(c *cli.Context) []run.Job {
 	if !s.experiment.Tables.Workload {
-		return []run.Job{s.simulateJob(c)}
+		return []run.Job{s.simulateJob(c, "")}
 	}
-	return []run.Job{s.generateJob(), s.simulateJob(c)}
+	return []run.Job{s.generateJob(), s.simulateJob(c, "")}
 }
 
 // execute runs jobs one after the other in the study's folder, under one lock,
