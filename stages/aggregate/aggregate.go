@@ -1,10 +1,15 @@
 package aggregate
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 
+	"switchyard/stages/experiment"
+	"switchyard/stages/queueing"
 	"switchyard/stages/simulate"
 	"switchyard/stages/table"
 )
@@ -32,6 +37,9 @@ type Options struct {
 	// which warm-up and objective the cells should have; without it the wanted
 	// replications are those that any configuration of the workload has.
 	Plan *simulate.Plan
+	// Queueing does the same for tables balls and dispatch. Where one of the
+	// two plans is given, the other is too.
+	Queueing *queueing.Plan
 }
 
 // Result is what Run wrote, and what Print shows.
@@ -40,28 +48,20 @@ type Result struct {
 	Comparisons []Comparison
 	Warnings    []string // about the experiment as a whole
 
-	configs  []*configuration
-	baseline string // router or router_point, as asked for
+	points []*point
 }
 
-// Run reads `cells` (and `requests` where they are all kept) of an
-// experiment's folder and writes `summary` and `comparisons` into it.
+// Run reads the tables of cells of an experiment's folder (and `requests` where
+// they are all kept) and writes `summary` and `comparisons` into it.
 func Run(dir string, o Options) (*Result, error) {
 	if o.WarmUp != nil && !(*o.WarmUp >= 0 && *o.WarmUp < 1) {
 		return nil, fmt.Errorf("warm-up is %v, expected at least 0 and less than 1", *o.WarmUp)
 	}
-	cells, err := simulate.Cells.Read(dir)
-	if err != nil {
+	var in rows
+	if err := in.read(dir, o); err != nil {
 		return nil, fmt.Errorf("aggregate: %w", err)
 	}
-	if len(cells) == 0 {
-		return nil, fmt.Errorf("aggregate: table cells in %s is empty; run the experiment first", dir)
-	}
-	extras, err := readRequests(dir, cells, measureOf(o))
-	if err != nil {
-		return nil, fmt.Errorf("aggregate: %w", err)
-	}
-	result, err := analyse(cells, extras, o)
+	result, err := in.analyse(o)
 	if err != nil {
 		return nil, fmt.Errorf("aggregate: %w", err)
 	}
@@ -78,30 +78,104 @@ func Run(dir string, o Options) (*Result, error) {
 	return result, nil
 }
 
-// analyse is Run without files: extras are what the requests say, by
-// configuration.
+// rows are what an experiment's tables of cells hold.
+type rows struct {
+	served     []simulate.Cell
+	extras     map[int32]*extra // what the requests say, by configuration
+	thrown     []queueing.BallsRow
+	dispatched []queueing.DispatchRow
+}
+
+// read reads the tables of the jobs that the plans have or, without plans, the
+// tables that are there.
+func (in *rows) read(dir string, o Options) error {
+	planned := o.Plan != nil || o.Queueing != nil
+	var err error
+	if !planned || o.Plan != nil && len(o.Plan.Runs) > 0 {
+		if in.served, err = readCells(simulate.Cells, dir, planned); err != nil {
+			return err
+		}
+		if in.extras, err = readRequests(dir, in.served, measureOf(o)); err != nil {
+			return err
+		}
+	}
+	if !planned || o.Queueing != nil && len(o.Queueing.Balls) > 0 {
+		if in.thrown, err = readCells(queueing.Balls, dir, planned); err != nil {
+			return err
+		}
+	}
+	if !planned || o.Queueing != nil && len(o.Queueing.Dispatch) > 0 {
+		if in.dispatched, err = readCells(queueing.Dispatch, dir, planned); err != nil {
+			return err
+		}
+	}
+	if len(in.served)+len(in.thrown)+len(in.dispatched) == 0 {
+		return fmt.Errorf("no table of cells in %s has rows; run the experiment first", dir)
+	}
+	return o.refuseWarmUp(in)
+}
+
+// readCells reads a table; without need, one that is not there has no rows.
+func readCells[T any](t *table.Table[T], dir string, need bool) ([]T, error) {
+	cells, err := t.Read(dir)
+	if errors.Is(err, fs.ErrNotExist) && !need {
+		return nil, nil
+	}
+	return cells, err
+}
+
+// refuseWarmUp refuses to cut dispatch anew, whose requests are not kept.
+func (o Options) refuseWarmUp(in *rows) error {
+	if o.WarmUp == nil || len(in.dispatched) == 0 || in.dispatched[0].WarmUp == *o.WarmUp {
+		return nil
+	}
+	return fmt.Errorf("table dispatch was measured with warm-up %v and keeps no requests to measure it anew with %v; change warm_up in the experiment file and run it again",
+		in.dispatched[0].WarmUp, *o.WarmUp)
+}
+
+// analyse is Run without files, for cells of the job simulate alone.
 func analyse(cells []simulate.Cell, extras map[int32]*extra, o Options) (*Result, error) {
-	configs, err := gather(cells)
+	in := rows{served: cells, extras: extras}
+	return in.analyse(o)
+}
+
+// configurations gathers the cells of all jobs.
+func (in *rows) configurations() ([]*configuration, error) {
+	simulated, err := gatherServed(in.served)
 	if err != nil {
 		return nil, err
 	}
-	missing := findMissing(configs, o.Plan)
+	balls, err := gatherThrown(in.thrown)
+	if err != nil {
+		return nil, err
+	}
+	dispatch, err := gatherDispatched(in.dispatched)
+	return slices.Concat(simulated, balls, dispatch), err
+}
+
+// analyse is Run without files.
+func (in *rows) analyse(o Options) (*Result, error) {
+	configs, err := in.configurations()
+	if err != nil {
+		return nil, err
+	}
+	missing := findMissing(configs, o)
 	if len(missing.Of) > 0 && !o.AllowMissing {
 		return nil, missing
 	}
 	for _, c := range configs {
 		c.judge()
-		c.doubt(extras[c.Config], missing)
+		var x *extra
+		if c.Job == experiment.Simulate {
+			x = in.extras[c.Config]
+		}
+		c.doubt(x, missing)
 	}
 	points := pointsOf(configs)
-	baseline := o.Baseline
-	if baseline == "" {
-		baseline = configs[0].Router
-	}
-	if err := findBaselines(points, baseline); err != nil {
+	if err := setBaselines(points, o.Baseline); err != nil {
 		return nil, err
 	}
-	result := &Result{configs: configs, baseline: baseline}
+	result := &Result{points: points}
 	result.Summary = make([]Summary, 0, len(configs)*len(metrics))
 	for _, c := range configs {
 		result.Summary = c.summarise(result.Summary)
@@ -109,18 +183,31 @@ func analyse(cells []simulate.Cell, extras map[int32]*extra, o Options) (*Result
 	result.Comparisons = make([]Comparison, 0, len(configs)*len(metrics))
 	for _, p := range points {
 		result.Comparisons = p.compare(result.Comparisons)
-		if p.baseline == nil {
-			result.Warnings = append(result.Warnings, fmt.Sprintf("%s has no run of baseline %s: nothing is compared there", p.name(), baseline))
+		if p.wanted != "" && p.baseline == nil {
+			result.Warnings = append(result.Warnings, fmt.Sprintf("%s has no run of baseline %s: nothing is compared there", p.name(), p.wanted))
 		}
 	}
-	byConfig := func(a, b Comparison) int { return int(a.Config) - int(b.Config) }
-	if !slices.IsSortedFunc(result.Comparisons, byConfig) { // it is where routers are the fastest axis
-		slices.SortStableFunc(result.Comparisons, byConfig)
-	}
+	sortComparisons(result.Comparisons)
 	for _, m := range missing.Of {
 		result.Warnings = append(result.Warnings, "incomplete: "+m.String())
 	}
 	return result, nil
+}
+
+// sortComparisons puts the rows of each job, which follow each other, in order
+// of their configurations; they are where routers are the fastest axis.
+func sortComparisons(all []Comparison) {
+	byConfig := func(a, b Comparison) int { return cmp.Compare(a.Config, b.Config) }
+	for len(all) > 0 {
+		n := 1
+		for n < len(all) && all[n].Job == all[0].Job {
+			n++
+		}
+		if !slices.IsSortedFunc(all[:n], byConfig) {
+			slices.SortStableFunc(all[:n], byConfig)
+		}
+		all = all[n:]
+	}
 }
 
 // provenance names the experiment: as its plan does or, without one, as the

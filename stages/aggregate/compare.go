@@ -1,6 +1,7 @@
 package aggregate
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -11,26 +12,28 @@ import (
 )
 
 // point is what routers share: a workload and a cluster, each with its swept
-// values. Its configurations differ in their router alone.
+// values, or a system to dispatch to. Its configurations differ in their router alone.
 type point struct {
+	*measures
 	workload, cluster string
 	configs           []*configuration // in order of the grid
+	wanted            string           // baseline, by name; "" where nothing competes
 	baseline          *configuration   // nil where it has no run here
 }
 
-func (p *point) name() string { return p.workload + " / " + p.cluster }
+func (p *point) name() string { return join(" / ", p.workload, p.cluster) }
 
 // pointsOf groups configurations by point, in the order in which the grid
 // first meets them.
 func pointsOf(configs []*configuration) []*point {
-	type key struct{ workload, cluster string }
+	type key struct{ job, workload, cluster string }
 	index := map[key]*point{}
 	var points []*point
 	for _, c := range configs {
-		k := key{c.WorkloadPoint, c.ClusterPoint}
+		k := key{c.Job, c.WorkloadPoint, c.ClusterPoint}
 		p := index[k]
 		if p == nil {
-			p = &point{workload: k.workload, cluster: k.cluster}
+			p = &point{measures: c.measures, workload: k.workload, cluster: k.cluster}
 			index[k] = p
 			points = append(points, p)
 		}
@@ -39,12 +42,44 @@ func pointsOf(configs []*configuration) []*point {
 	return points
 }
 
-// findBaselines sets each point's baseline: the configuration whose router
-// variant, or variant with swept values, has that name. A name that no point
-// knows is an error, and so is one that means several configurations of a point.
-func findBaselines(points []*point, name string) error {
-	found := false
+// setBaselines finds the baseline of each job's points. A job that does not
+// have it, where another has, takes the router of its first configuration, and
+// so do all where the name is empty. A name that no job knows is an error, and
+// so is one that means several configurations of a point.
+func setBaselines(points []*point, name string) error {
+	byJob := map[string][]*point{}
+	var jobs []string
+	found := name == ""
 	for _, p := range points {
+		if p.configs[0].Router == "" {
+			continue // nothing competes
+		}
+		if byJob[p.job] == nil {
+			jobs = append(jobs, p.job)
+		}
+		byJob[p.job] = append(byJob[p.job], p)
+		found = found || slices.Contains(routerNames([]*point{p}), name)
+	}
+	if !found && len(jobs) > 0 {
+		return unknownBaseline(points, name)
+	}
+	for _, job := range jobs {
+		own := name
+		if !slices.Contains(routerNames(byJob[job]), own) {
+			own = byJob[job][0].configs[0].Router
+		}
+		if err := findBaselines(byJob[job], own); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// findBaselines sets each point's baseline: the configuration whose router
+// variant, or variant with swept values, has that name.
+func findBaselines(points []*point, name string) error {
+	for _, p := range points {
+		p.wanted = name
 		var of []string
 		for _, c := range p.configs {
 			if c.RouterPoint == name || c.Router == name {
@@ -55,17 +90,17 @@ func findBaselines(points []*point, name string) error {
 		if len(of) > 1 {
 			return fmt.Errorf("baseline %q means %d configurations of %s: %s; name one of them", name, len(of), p.name(), quoted(of))
 		}
-		found = found || p.baseline != nil
 	}
-	if found {
-		return nil
-	}
+	return nil
+}
+
+func unknownBaseline(points []*point, name string) error {
 	known := routerNames(points)
 	message := fmt.Sprintf("baseline %q has no runs, expected one of %s", name, quoted(known))
 	if near := param.Nearest(name, known); near != "" {
 		message += fmt.Sprintf("; did you mean %q?", near)
 	}
-	return fmt.Errorf("%s", message)
+	return errors.New(message)
 }
 
 // routerNames lists variants and, where an axis splits them, their points.
@@ -74,7 +109,7 @@ func routerNames(points []*point) []string {
 	for _, p := range points {
 		for _, c := range p.configs {
 			for _, name := range []string{c.Router, c.RouterPoint} {
-				if !slices.Contains(names, name) {
+				if name != "" && !slices.Contains(names, name) {
 					names = append(names, name)
 				}
 			}
@@ -102,20 +137,20 @@ func (p *point) compare(rows []Comparison) []Comparison {
 		if c == p.baseline {
 			continue
 		}
-		for i := range metrics {
+		for i := range p.list {
 			rows = append(rows, c.against(p.baseline, i))
 		}
 	}
-	for i := range metrics {
-		correct(rows[first:], i)
+	for i := range p.list {
+		correct(rows[first:], i, len(p.list))
 	}
 	return rows
 }
 
-// correct applies Holm to the rows of one metric.
-func correct(rows []Comparison, metric int) {
+// correct applies Holm to the rows of one metric of so many.
+func correct(rows []Comparison, metric, metrics int) {
 	var ps []float64
-	for i := metric; i < len(rows); i += len(metrics) {
+	for i := metric; i < len(rows); i += metrics {
 		p := math.NaN()
 		if rows[i].P != nil {
 			p = *rows[i].P
@@ -124,7 +159,7 @@ func correct(rows []Comparison, metric int) {
 	}
 	family := int32(len(present(ps)))
 	for k, p := range stats.Holm(ps) {
-		row := &rows[metric+k*len(metrics)]
+		row := &rows[metric+k*metrics]
 		row.PHolm = null(p)
 		if row.P != nil {
 			row.Family = family
@@ -158,7 +193,7 @@ func (c *configuration) against(base *configuration, metric int) Comparison {
 	x, y := pairs(c, base, metric)
 	d := stats.Paired(x, y, level)
 	row := Comparison{
-		Where: c.where(&metrics[metric]), Baseline: base.RouterPoint, BaselineConfig: base.Config,
+		Where: c.where(&c.list[metric]), Baseline: base.RouterPoint, BaselineConfig: base.Config,
 		N: int32(len(x)), Mean: null(stats.Mean(x)), BaselineMean: null(stats.Mean(y)),
 		Difference: null(d.Mean), DifferenceLo: null(d.Lo), DifferenceHi: null(d.Hi), P: null(d.P),
 		Saturated: c.saturated, BaselineSaturated: base.saturated,

@@ -1,11 +1,15 @@
 package aggregate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 
+	"switchyard/stages/experiment"
+	"switchyard/stages/queueing"
 	"switchyard/stages/simulate"
 	"switchyard/stages/stats"
 )
@@ -14,6 +18,7 @@ import (
 // one entry a replication in every slice, in ascending order of replication.
 type configuration struct {
 	Where
+	*measures
 	replications []int32
 	values       [][]float64 // of each metric, NaN where NULL
 	arrived      []int64
@@ -24,35 +29,90 @@ type configuration struct {
 	saturated bool
 	pooled    []float64 // of each metric, NaN where there is none; nil without requests
 	sketched  bool      // pooled has a sketch's error
-	warnings  []string  // that concern every metric
-	timing    []string  // that concern latencies
+	theory    []float64 // of each metric, NaN where there is none
+	model     *string   // behind them, and of which kind
+	kind      *string
+	warnings  []string // that concern every metric
+	timing    []string // that concern times
 }
 
-// gather groups cells by configuration, in order of the grid.
-func gather(cells []simulate.Cell) ([]*configuration, error) {
-	order := make([]int, len(cells))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		x, y := &cells[a], &cells[b]
-		if x.Config != y.Config {
-			return int(x.Config) - int(y.Config)
+// cell is a row of any table of cells.
+type cell struct {
+	Where
+	replication                            int32
+	row                                    reflect.Value // that the measures read
+	arrived, completed, measured, unserved int64
+	saturated                              bool // known before the run
+	model, kind                            *string
+}
+
+// gatherServed groups the rows of table `cells`.
+func gatherServed(rows []simulate.Cell) ([]*configuration, error) {
+	cells := make([]cell, len(rows))
+	for i := range rows {
+		r := &rows[i]
+		cells[i] = cell{
+			Where: Where{
+				Job: experiment.Simulate, Config: r.Config,
+				Workload: r.Workload, Cluster: r.Cluster, Router: r.Router,
+				WorkloadPoint: r.WorkloadPoint, ClusterPoint: r.ClusterPoint, RouterPoint: r.RouterPoint,
+				Replicas: r.Replicas, RateRps: r.RateRps, Factors: r.Factors, WarmUp: r.WarmUp,
+			},
+			replication: r.Replication, row: reflect.ValueOf(r).Elem(),
+			arrived: r.Arrived, completed: r.Completed, measured: r.Measured, unserved: r.Rejected + r.Failed,
 		}
-		return int(x.Replication) - int(y.Replication)
+	}
+	return gather(served, cells)
+}
+
+// gatherDispatched groups the rows of table `dispatch`.
+func gatherDispatched(rows []queueing.DispatchRow) ([]*configuration, error) {
+	cells := make([]cell, len(rows))
+	for i := range rows {
+		r := &rows[i]
+		cells[i] = cell{
+			Where: Where{
+				Job: experiment.Dispatch, Config: r.Config,
+				Workload: r.Workload, Router: r.Router, WorkloadPoint: r.WorkloadPoint, RouterPoint: r.RouterPoint,
+				Replicas: r.Servers, Factors: r.Factors, WarmUp: r.WarmUp,
+			},
+			replication: r.Replication, row: reflect.ValueOf(r).Elem(),
+			measured: r.Measured, saturated: r.Saturated, model: r.Theory, kind: r.TheoryKind,
+		}
+	}
+	return gather(dispatched, cells)
+}
+
+// gatherThrown groups the rows of table `balls`.
+func gatherThrown(rows []queueing.BallsRow) ([]*configuration, error) {
+	cells := make([]cell, len(rows))
+	for i := range rows {
+		r := &rows[i]
+		cells[i] = cell{
+			Where:       Where{Job: experiment.Balls, Config: r.Config, Workload: r.Workload, WorkloadPoint: r.WorkloadPoint, Factors: r.Factors},
+			replication: r.Replication, row: reflect.ValueOf(r).Elem(), measured: r.Balls, model: r.Theory, kind: r.TheoryKind,
+		}
+	}
+	return gather(thrown, cells)
+}
+
+// gather groups cells of one table by configuration, in order of the grid.
+func gather(m *measures, cells []cell) ([]*configuration, error) {
+	slices.SortStableFunc(cells, func(a, b cell) int {
+		return cmp.Or(cmp.Compare(a.Config, b.Config), cmp.Compare(a.replication, b.replication))
 	})
 	var configs []*configuration
 	var c *configuration
-	for _, i := range order {
+	for i := range cells {
 		cell := &cells[i]
 		if c == nil || c.Config != cell.Config {
-			c = newConfiguration(cell)
+			c = newConfiguration(m, cell)
 			configs = append(configs, c)
 		}
-		if n := len(c.replications); n > 0 && c.replications[n-1] == cell.Replication {
-			return nil, fmt.Errorf("table cells holds %s, replication %d, twice; delete the folder and run the experiment again", c.name(), cell.Replication)
+		if n := len(c.replications); n > 0 && c.replications[n-1] == cell.replication {
+			return nil, fmt.Errorf("the cells of %s hold %s, replication %d, twice; delete the folder and run the experiment again", m.job, c.name(), cell.replication)
 		}
-		if cell.WarmUp != cells[order[0]].WarmUp {
+		if cell.WarmUp != cells[0].WarmUp {
 			return nil, fmt.Errorf("%s was measured with warm-up %v, %s with %v; say which one to measure all with, or run the experiment again",
 				configs[0].name(), configs[0].WarmUp, c.name(), cell.WarmUp)
 		}
@@ -61,38 +121,44 @@ func gather(cells []simulate.Cell) ([]*configuration, error) {
 	return configs, nil
 }
 
-func newConfiguration(cell *simulate.Cell) *configuration {
-	return &configuration{
-		Where: Where{
-			Config:   cell.Config,
-			Workload: cell.Workload, Cluster: cell.Cluster, Router: cell.Router,
-			WorkloadPoint: cell.WorkloadPoint, ClusterPoint: cell.ClusterPoint, RouterPoint: cell.RouterPoint,
-			Replicas: cell.Replicas, RateRps: cell.RateRps, Factors: cell.Factors,
-			WarmUp: cell.WarmUp,
-		},
-		values: make([][]float64, len(metrics)),
+func newConfiguration(m *measures, cell *cell) *configuration {
+	c := &configuration{
+		Where: cell.Where, measures: m, model: cell.model, kind: cell.kind,
+		values: make([][]float64, len(m.list)), theory: make([]float64, len(m.list)),
 	}
+	for i := range m.list {
+		c.theory[i] = math.NaN()
+		if column := m.list[i].theory; column >= 0 {
+			c.theory[i] = numberIn(m.list[i].name, cell.row.Field(column))
+		}
+	}
+	return c
 }
 
-func (c *configuration) add(cell *simulate.Cell) {
-	v := reflect.ValueOf(cell).Elem()
-	for i := range metrics {
-		c.values[i] = append(c.values[i], metrics[i].value(v))
+func (c *configuration) add(cell *cell) {
+	for i := range c.list {
+		c.values[i] = append(c.values[i], c.list[i].value(cell.row))
 	}
-	c.replications = append(c.replications, cell.Replication)
-	c.arrived = append(c.arrived, cell.Arrived)
-	c.completed = append(c.completed, cell.Completed)
-	c.measured += cell.Measured
-	c.unserved += cell.Rejected + cell.Failed
+	c.replications = append(c.replications, cell.replication)
+	c.arrived = append(c.arrived, cell.arrived)
+	c.completed = append(c.completed, cell.completed)
+	c.measured += cell.measured
+	c.unserved += cell.unserved
+	c.saturated = c.saturated || cell.saturated
 }
 
 // name says which configuration this is, as progress and errors name it.
 func (c *configuration) name() string {
-	return c.WorkloadPoint + " / " + c.ClusterPoint + " / " + c.RouterPoint
+	return join(" / ", c.WorkloadPoint, c.ClusterPoint, c.RouterPoint)
+}
+
+// join joins the texts that are there: a job need not have all three parts.
+func join(between string, parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), between)
 }
 
 // of returns the values of a metric by its name.
-func (c *configuration) of(name string) []float64 { return c.values[metricIndex(name)] }
+func (c *configuration) of(name string) []float64 { return c.values[c.measures.of(name)] }
 
 // where returns the row's head for a metric.
 func (c *configuration) where(m *metric) Where {
@@ -115,10 +181,20 @@ func present(values []float64) []float64 {
 	return out
 }
 
+// deviation returns how many standard errors of its own the mean of x lies
+// above theory; NaN with one value, or where all agree.
+func deviation(x []float64, theory float64) float64 {
+	se := math.Sqrt(stats.Variance(x) / float64(len(x)))
+	if !(se > 0) {
+		return math.NaN()
+	}
+	return (stats.Mean(x) - theory) / se
+}
+
 // summarise appends the configuration's rows of table `summary`.
 func (c *configuration) summarise(rows []Summary) []Summary {
-	for i := range metrics {
-		m := &metrics[i]
+	for i := range c.list {
+		m := &c.list[i]
 		x := present(c.values[i])
 		mean, in := stats.Interval(x, level)
 		row := Summary{
@@ -126,6 +202,10 @@ func (c *configuration) summarise(rows []Summary) []Summary {
 			Mean: null(mean), Lo: null(in.Lo), Hi: null(in.Hi), SD: null(math.Sqrt(stats.Variance(x))),
 			Requests: c.measured, Saturated: c.saturated,
 			Warnings: c.warningsOf(i),
+		}
+		if !math.IsNaN(c.theory[i]) {
+			row.Theory, row.TheoryModel, row.TheoryKind = null(c.theory[i]), c.model, c.kind
+			row.Deviation = null(deviation(x, c.theory[i]))
 		}
 		if c.pooled != nil {
 			row.Pooled = null(c.pooled[i])

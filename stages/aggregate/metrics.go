@@ -5,16 +5,54 @@ import (
 	"reflect"
 	"strings"
 
+	"switchyard/stages/experiment"
+	"switchyard/stages/queueing"
 	"switchyard/stages/simulate"
 )
 
-// metric is one column of `cells` that is averaged and compared: one whose
-// field has the tag better.
+// metric is one column of a table of cells that is averaged and compared: one
+// whose field has the tag better.
 type metric struct {
 	name, unit, better string
-	field              int     // of simulate.Cell
-	sample             sample  // what its quantile is of, or noSample
+	field              int     // of the row's struct
+	theory             int     // field with its value in theory, or -1
+	sample             sample  // whose pooled quantile it has, or noSample
 	q                  float64 // NaN unless it is a quantile
+}
+
+// measures are the metrics of one table of cells.
+type measures struct {
+	job        string
+	list       []metric // in column order
+	index      map[string]int
+	mean, tail string // the metrics that a person sees first
+}
+
+// The tables of cells.
+var (
+	served     = measuresOf(experiment.Simulate, reflect.TypeFor[simulate.Cell](), meanE2E, p99E2E)
+	thrown     = measuresOf(experiment.Balls, reflect.TypeFor[queueing.BallsRow](), "maximum", "maximum")
+	dispatched = measuresOf(experiment.Dispatch, reflect.TypeFor[queueing.DispatchRow](), "response_mean", "response_p99")
+)
+
+// metrics are those of table `cells`.
+var metrics = served.list
+
+func measuresOf(job string, row reflect.Type, mean, tail string) *measures {
+	m := &measures{job: job, list: metricsOf(row), index: map[string]int{}, mean: mean, tail: tail}
+	for i := range m.list {
+		m.index[m.list[i].name] = i
+	}
+	return m
+}
+
+// of returns the position of a metric in the list.
+func (m *measures) of(name string) int {
+	i, ok := m.index[name]
+	if !ok {
+		panic("aggregate: the cells of " + m.job + " have no metric " + name)
+	}
+	return i
 }
 
 // sample names a per-request time whose quantiles `cells` holds.
@@ -31,8 +69,13 @@ const (
 
 var sampleNames = map[string]sample{"ttft": ttft, "tpot": tpot, "e2e": e2e, "queue": queue}
 
-// metricsOf lists the metrics of `cells` in column order.
+// metricsOf lists the metrics of a table of cells in column order.
 func metricsOf(cell reflect.Type) []metric {
+	columns := map[string]int{}
+	for i := range cell.NumField() {
+		name, _, _ := strings.Cut(cell.Field(i).Tag.Get("parquet"), ",")
+		columns[name] = i
+	}
 	var out []metric
 	for i := range cell.NumField() {
 		tag := cell.Field(i).Tag
@@ -41,14 +84,18 @@ func metricsOf(cell reflect.Type) []metric {
 			continue
 		}
 		name, _, _ := strings.Cut(tag.Get("parquet"), ",")
-		m := metric{name: name, unit: tag.Get("unit"), better: better, field: i}
+		m := metric{name: name, unit: tag.Get("unit"), better: better, field: i, theory: -1}
 		m.sample, m.q = quantileOf(name)
+		if theory, ok := tag.Lookup("theory"); ok {
+			m.theory, ok = columns[theory]
+			if !ok {
+				panic("aggregate: " + name + " has no column " + theory)
+			}
+		}
 		out = append(out, m)
 	}
 	return out
 }
-
-var metrics = metricsOf(reflect.TypeFor[simulate.Cell]())
 
 // The metrics that this package knows by name.
 const (
@@ -61,47 +108,29 @@ const (
 	arrivalRps = "arrival_rps"
 )
 
-var metricIndexes = func() map[string]int {
-	out := map[string]int{}
-	for i := range metrics {
-		out[metrics[i].name] = i
-	}
-	return out
-}()
-
-// metricIndex returns the position of a metric in metrics.
-func metricIndex(name string) int {
-	i, ok := metricIndexes[name]
-	if !ok {
-		panic("aggregate: cells has no metric " + name)
-	}
-	return i
-}
+// metricIndex returns the position of a metric of `cells`.
+func metricIndex(name string) int { return served.of(name) }
 
 // timed reports whether the metric is a time that a request took.
-func (m *metric) timed() bool { return m.unit == "us" }
+func (m *metric) timed() bool { return m.unit == "us" || m.unit == "time" }
 
-// quantileOf reads names such as e2e_p99_us.
+// quantileOf reads names such as e2e_p99_us and response_p999.
 func quantileOf(name string) (sample, float64) {
 	of, rest, _ := strings.Cut(name, "_")
-	if s, ok := sampleNames[of]; ok {
-		switch rest {
-		case "p50_us":
-			return s, 0.50
-		case "p90_us":
-			return s, 0.90
-		case "p95_us":
-			return s, 0.95
-		case "p99_us":
-			return s, 0.99
-		}
+	q, ok := map[string]float64{"p50": 0.50, "p90": 0.90, "p95": 0.95, "p99": 0.99, "p999": 0.999}[strings.TrimSuffix(rest, "_us")]
+	if !ok {
+		return noSample, math.NaN()
 	}
-	return noSample, math.NaN()
+	return sampleNames[of], q
 }
 
 // value reads the metric from a cell; NaN where it is NULL.
 func (m *metric) value(cell reflect.Value) float64 {
-	v := cell.Field(m.field)
+	return numberIn(m.name, cell.Field(m.field))
+}
+
+// numberIn reads a number of a row.
+func numberIn(name string, v reflect.Value) float64 {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
 			return math.NaN()
@@ -114,7 +143,7 @@ func (m *metric) value(cell reflect.Value) float64 {
 	case v.CanFloat():
 		return v.Float()
 	}
-	panic("aggregate: metric " + m.name + " is not a number")
+	panic("aggregate: metric " + name + " is not a number")
 }
 
 // null turns what does not exist into NULL.

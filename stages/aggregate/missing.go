@@ -6,11 +6,14 @@ import (
 	"strconv"
 	"strings"
 
+	"switchyard/stages/experiment"
+	"switchyard/stages/queueing"
 	"switchyard/stages/simulate"
 )
 
 // Missing names the replications that a configuration lacks.
 type Missing struct {
+	Job          string
 	Config       int32
 	Name         string // "tool rate_rps=4 / a6000x4 / sticky threshold=0.25"
 	Replications []int32
@@ -49,9 +52,9 @@ func (e *MissingError) Error() string {
 }
 
 // replications returns what the configuration lacks.
-func (e *MissingError) replications(config int32) []int32 {
-	i, found := slices.BinarySearchFunc(e.Of, config, func(m Missing, c int32) int { return int(m.Config) - int(c) })
-	if !found {
+func (e *MissingError) replications(c *configuration) []int32 {
+	i := slices.IndexFunc(e.Of, func(m Missing) bool { return m.Job == c.Job && m.Config == c.Config })
+	if i < 0 {
 		return nil
 	}
 	return e.Of[i].Replications
@@ -59,30 +62,36 @@ func (e *MissingError) replications(config int32) []int32 {
 
 // wanted is a configuration of the grid with its replications.
 type wanted struct {
-	config       int32
+	place
 	name         string
 	replications []int32
 }
 
-// findMissing compares the configurations with the plan or, without one, with
+// place is a configuration's position over all jobs.
+type place struct {
+	job    string
+	config int32
+}
+
+// findMissing compares the configurations with the plans or, without any, with
 // the replications that any of them has. The result's list is empty where
 // nothing is missing.
-func findMissing(configs []*configuration, plan *simulate.Plan) *MissingError {
-	have := map[int32]*configuration{}
+func findMissing(configs []*configuration, o Options) *MissingError {
+	have := map[place]*configuration{}
 	for _, c := range configs {
-		have[c.Config] = c
+		have[place{c.Job, c.Config}] = c
 	}
-	list := wantedOf(configs, plan)
+	list := wantedOf(configs, o)
 	out := &MissingError{Configurations: len(list)}
 	for _, w := range list {
 		var lacks []int32
 		for _, r := range w.replications {
-			if c := have[w.config]; c == nil || !slices.Contains(c.replications, r) {
+			if c := have[w.place]; c == nil || !slices.Contains(c.replications, r) {
 				lacks = append(lacks, r)
 			}
 		}
 		if lacks != nil {
-			out.Of = append(out.Of, Missing{w.config, w.name, lacks, len(w.replications)})
+			out.Of = append(out.Of, Missing{w.job, w.config, w.name, lacks, len(w.replications)})
 		}
 	}
 	return out
@@ -90,14 +99,16 @@ func findMissing(configs []*configuration, plan *simulate.Plan) *MissingError {
 
 // wantedOf lists the configurations that should be there, in order of the
 // grid.
-func wantedOf(configs []*configuration, plan *simulate.Plan) []wanted {
-	if plan != nil {
-		return planned(plan)
+func wantedOf(configs []*configuration, o Options) []wanted {
+	if o.Plan != nil || o.Queueing != nil {
+		return append(planned(o.Plan), queued(o.Queueing)...)
 	}
 	// A workload without chance in it has one replication, others have all.
-	union := map[string][]int32{}
+	type workload struct{ job, point string }
+	union := map[workload][]int32{}
 	for _, c := range configs {
-		union[c.WorkloadPoint] = append(union[c.WorkloadPoint], c.replications...)
+		w := workload{c.Job, c.WorkloadPoint}
+		union[w] = append(union[w], c.replications...)
 	}
 	for w, all := range union {
 		slices.Sort(all)
@@ -105,7 +116,7 @@ func wantedOf(configs []*configuration, plan *simulate.Plan) []wanted {
 	}
 	out := make([]wanted, len(configs))
 	for i, c := range configs {
-		out[i] = wanted{c.Config, c.name(), union[c.WorkloadPoint]}
+		out[i] = wanted{place{c.Job, c.Config}, c.name(), union[workload{c.Job, c.WorkloadPoint}]}
 	}
 	return out
 }
@@ -113,11 +124,31 @@ func wantedOf(configs []*configuration, plan *simulate.Plan) []wanted {
 // planned lists a plan's configurations; its runs have the replications of
 // one behind each other.
 func planned(plan *simulate.Plan) []wanted {
+	if plan == nil {
+		return nil
+	}
 	var out []wanted
 	for _, r := range plan.Runs {
 		c := r.Config
 		if n := len(out); n == 0 || out[n-1].config != c.Index {
-			out = append(out, wanted{config: c.Index, name: c.WorkloadPoint + " / " + c.ClusterPoint + " / " + c.RouterPoint})
+			out = append(out, wanted{place: place{experiment.Simulate, c.Index}, name: c.WorkloadPoint + " / " + c.ClusterPoint + " / " + c.RouterPoint})
+		}
+		w := &out[len(out)-1]
+		w.replications = append(w.replications, int32(r.Replication))
+	}
+	return out
+}
+
+// queued lists the configurations of both jobs of the other plan.
+func queued(plan *queueing.Plan) []wanted {
+	if plan == nil {
+		return nil
+	}
+	var out []wanted
+	for _, r := range slices.Concat(plan.Balls, plan.Dispatch) {
+		at := place{r.Config.Job, r.Config.Index}
+		if n := len(out); n == 0 || out[n-1].place != at {
+			out = append(out, wanted{place: at, name: r.Config.Name()})
 		}
 		w := &out[len(out)-1]
 		w.replications = append(w.replications, int32(r.Replication))

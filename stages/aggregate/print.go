@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"switchyard/stages/experiment"
 	"switchyard/stages/stats"
 )
 
@@ -24,35 +25,44 @@ const (
 // what the marks mean and the warnings. It is plain text wherever it goes.
 func (r *Result) Print(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	points := pointsOf(r.configs)
 	findings := &legend{}
-	for i, p := range points {
-		if i == mostPoints {
-			fmt.Fprintf(out, "... and %d more points: see table summary.\n\n", len(points)-i)
-			break
+	var configs, balls []*configuration
+	var blocks []*point
+	for _, p := range r.points {
+		configs = append(configs, p.configs...)
+		if p.job == experiment.Balls {
+			balls = append(balls, p.configs...)
+		} else {
+			blocks = append(blocks, p)
 		}
-		p.baseline = nil
-		for _, c := range p.configs {
-			if c.RouterPoint == r.baseline || c.Router == r.baseline {
-				p.baseline = c
-			}
+	}
+	if len(balls) > 0 {
+		printBalls(out, balls, findings)
+	}
+	for i, p := range blocks {
+		if i == mostPoints {
+			fmt.Fprintf(out, "... and %d more points: see table summary.\n\n", len(blocks)-i)
+			break
 		}
 		p.print(out, findings)
 	}
 	findings.print(out)
-	printWarnings(out, r.Warnings, r.configs)
+	printWarnings(out, r.Warnings, configs)
 	return out.Flush()
 }
 
 // legend is what the blocks used and the foot has to explain.
-type legend struct{ intervals, ratios, ties, saturated, single bool }
+type legend struct{ intervals, ratios, ties, saturated, single, theory bool }
 
 func (l *legend) print(w io.Writer) {
 	if l.intervals {
 		fmt.Fprintln(w, "±     half of the mean's 95 % t interval over replications (p99: of the replications' p99)")
 	}
 	if l.ratios {
-		fmt.Fprintln(w, "[ ]   95 % interval of the ratio of mean E2E latencies (Fieller), paired by replication")
+		fmt.Fprintln(w, "[ ]   95 % interval of the ratio of mean latencies (Fieller), paired by replication")
+	}
+	if l.theory {
+		fmt.Fprintln(w, "SE    standard errors between the mean and theory, which is of the steady state")
 	}
 	if l.ties {
 		fmt.Fprintln(w, "1=    not told apart from the best (paired t test, Holm's correction, 5 %)")
@@ -68,21 +78,27 @@ func (l *legend) print(w io.Writer) {
 // print writes the point's block.
 func (p *point) print(w io.Writer, l *legend) {
 	list := p.ranking()
-	fmt.Fprintf(w, "%s\n%s\n", clip(p.workload+" on "+p.cluster, printWidth), p.title())
+	fmt.Fprintf(w, "%s\n%s\n", clip(join(" on ", p.workload, p.cluster), printWidth), p.title())
 	unit, scale := timeUnit(list)
 	columns := []column{
 		{head: "", left: true}, {head: "router", left: true},
 		{head: "mean E2E, " + unit}, {head: "p99 E2E, " + unit}, {head: "hit rate"},
 	}
+	third := func(c *ranked) string { return percent(stats.Mean(present(c.of(hitRate)))) }
+	if p.job == experiment.Dispatch {
+		columns[1].head, columns[2].head, columns[3].head = "policy", "mean response", "p99"
+		columns[4] = column{head: "theory", left: true}
+		third = func(c *ranked) string { return c.againstTheory(l) }
+	}
 	if p.baseline != nil {
 		columns = append(columns, column{head: "mean / " + clip(p.baseline.RouterPoint, mostLabel), left: true})
 	}
-	means, p99s := decimals(list, meanE2E, scale), decimals(list, p99E2E, scale)
+	means, p99s := decimals(list, p.mean, scale), decimals(list, p.tail, scale)
 	for i := range list {
 		c := &list[i]
 		cells := []string{
 			c.rank, clip(c.RouterPoint, mostLabel),
-			c.withHalf(meanE2E, scale, means, l), c.withHalf(p99E2E, scale, p99s, l), percent(stats.Mean(present(c.of(hitRate)))),
+			c.withHalf(p.mean, scale, means, l), c.withHalf(p.tail, scale, p99s, l), third(c),
 		}
 		if p.baseline != nil {
 			cells = append(cells, c.ratioTo(p.baseline, l))
@@ -104,10 +120,16 @@ func (p *point) title() string {
 	for _, c := range p.configs {
 		n := float64(len(c.replications))
 		reps, requests = append(reps, n), append(requests, float64(c.measured)/n)
-		ceiling = append(ceiling, present(c.of(hitCeiling))...)
+		if p.job == experiment.Simulate {
+			ceiling = append(ceiling, present(c.of(hitCeiling))...)
+		}
+	}
+	server := "replica"
+	if p.job == experiment.Dispatch {
+		server = "server"
 	}
 	text := fmt.Sprintf("%s, %s of %s",
-		span([]float64{float64(p.configs[0].Replicas)}, "replica"), span(reps, "replication"), span(requests, "measured request"))
+		span([]float64{float64(p.configs[0].Replicas)}, server), span(reps, "replication"), span(requests, "measured request"))
 	if len(ceiling) > 0 {
 		text += ", hit ceiling " + percent(stats.Mean(ceiling))
 	}
@@ -131,9 +153,12 @@ func span(x []float64, thing string) string {
 // timeUnit chooses the unit of a block's latencies by the greatest mean that
 // is not saturated, and returns what a microsecond is in it.
 func timeUnit(list []ranked) (unit string, scale float64) {
+	if list[0].Job != experiment.Simulate {
+		return "", 1
+	}
 	most := math.NaN()
 	for i := range list {
-		if v := list[i].mean; !(v <= most) && !math.IsNaN(v) && (!list[i].saturated || list[0].saturated) {
+		if v := list[i].level; !(v <= most) && !math.IsNaN(v) && (!list[i].saturated || list[0].saturated) {
 			most = v
 		}
 	}
@@ -182,7 +207,7 @@ func (c *configuration) ratioTo(base *configuration, l *legend) string {
 	if c == base {
 		return "baseline"
 	}
-	row := c.against(base, metricIndex(meanE2E))
+	row := c.against(base, c.measures.of(c.mean))
 	if row.Ratio == nil {
 		return "-"
 	}
@@ -213,7 +238,7 @@ func kindsOf(configs []*configuration) []kind {
 	index := map[string]int{}
 	var kinds []kind
 	for _, c := range configs {
-		of := slices.Concat(c.warningsOf(metricIndex(meanE2E)), c.warningsOf(metricIndex(p99E2E)))
+		of := slices.Concat(c.warningsOf(c.measures.of(c.mean)), c.warningsOf(c.measures.of(c.tail)))
 		slices.Sort(of)
 		for _, text := range slices.Compact(of) {
 			if text == oneReplication || text == saturatedTiming {

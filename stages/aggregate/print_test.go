@@ -147,7 +147,7 @@ func TestRankingTellsOnlyWhatPairsTell(t *testing.T) {
 	}
 	r := mustAnalyse(t, s.cells(25), Options{})
 	want := map[string]string{"random": "1=", "sticky": "1=", "aware": "3"}
-	for _, c := range pointsOf(r.configs)[0].ranking() {
+	for _, c := range r.points[0].ranking() {
 		if c.rank != want[c.Router] {
 			t.Errorf("%s has rank %q, expected %q", c.Router, c.rank, want[c.Router])
 		}

@@ -15,12 +15,12 @@ const alpha = 0.05
 // ranked is a configuration's place among those of its point.
 type ranked struct {
 	*configuration
-	mean float64 // mean E2E latency, NaN without a value
-	tied bool    // with the best
-	rank string  // "1", "1=", "3", "sat."; "" without a value
+	level float64 // mean latency, NaN without a value
+	tied  bool    // with the best
+	rank  string  // "1", "1=", "3", "sat."; "" without a value
 }
 
-// ranking orders a point's configurations by mean end-to-end latency, best
+// ranking orders a point's configurations by their mean latency, best
 // first; saturated ones come last, whatever their mean, and what has no value
 // after them. Those that a paired t test against the best, corrected by Holm
 // over all of them, does not tell apart from it share its rank. With one
@@ -28,13 +28,13 @@ type ranked struct {
 func (p *point) ranking() []ranked {
 	list := make([]ranked, len(p.configs))
 	for i, c := range p.configs {
-		list[i] = ranked{configuration: c, mean: stats.Mean(present(c.of(meanE2E)))}
+		list[i] = ranked{configuration: c, level: stats.Mean(present(c.of(c.mean)))}
 	}
 	slices.SortStableFunc(list, func(a, b ranked) int {
 		if c := cmp.Compare(a.class(), b.class()); c != 0 {
 			return c
 		}
-		return cmp.Compare(a.mean, b.mean)
+		return cmp.Compare(a.level, b.level)
 	})
 	stable := 0
 	for stable < len(list) && list[stable].class() == 0 {
@@ -59,7 +59,7 @@ func (p *point) ranking() []ranked {
 // class is 0 for what can be ranked, 1 for saturated, 2 without a value.
 func (r *ranked) class() int {
 	switch {
-	case math.IsNaN(r.mean):
+	case math.IsNaN(r.level):
 		return 2
 	case r.saturated:
 		return 1
@@ -74,7 +74,7 @@ func tie(list []ranked) {
 		return
 	}
 	ps := make([]float64, len(list)-1)
-	metric := metricIndex(meanE2E)
+	metric := list[0].measures.of(list[0].mean)
 	for i := range ps {
 		x, y := pairs(list[i+1].configuration, list[0].configuration, metric)
 		ps[i] = stats.Paired(x, y, level).P

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"switchyard/stages/experiment"
 	"switchyard/stages/stats"
 )
 
@@ -30,7 +31,7 @@ func (c *configuration) doubt(x *extra, missing *MissingError) {
 	if len(c.replications) == 1 {
 		c.warnings = append(c.warnings, oneReplication)
 	}
-	if reps := missing.replications(c.Config); len(reps) > 0 {
+	if reps := missing.replications(c); len(reps) > 0 {
 		c.warnings = append(c.warnings, "without replications "+ranges(reps))
 	}
 	if c.unserved > 0 {
@@ -39,7 +40,7 @@ func (c *configuration) doubt(x *extra, missing *MissingError) {
 	if c.saturated {
 		// That it never settles is what saturation means: no more doubts.
 		c.timing = append(c.timing, saturatedTiming)
-	} else {
+	} else if c.Job == experiment.Simulate {
 		c.timing = append(c.timing, c.drift()...)
 	}
 	if x == nil {
@@ -63,7 +64,7 @@ func (c *configuration) drift() []string {
 
 // warningsOf returns the warnings of one metric's rows.
 func (c *configuration) warningsOf(i int) []string {
-	m := &metrics[i]
+	m := &c.list[i]
 	out := slices.Clone(c.warnings)
 	x := present(c.values[i])
 	if lost := len(c.values[i]) - len(x); lost > 0 {
@@ -78,7 +79,7 @@ func (c *configuration) warningsOf(i int) []string {
 	if m.sample != noSample && c.sketched {
 		out = append(out, fmt.Sprintf("pooled quantile from a sketch, within %.2f %%", 100*stats.PoolError))
 	}
-	if m.name == meanE2E && len(x) > 1 && stats.Variance(x) == 0 {
+	if m.name == c.mean && c.Job == experiment.Simulate && len(x) > 1 && stats.Variance(x) == 0 {
 		out = append(out, "all replications agree exactly: their streams may not reach this workload")
 	}
 	return out

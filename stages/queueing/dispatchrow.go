@@ -1,0 +1,71 @@
+package queueing
+
+// DispatchRow is a row of table `dispatch`: one run of a system of servers
+// under a policy, in one replication. Times are in the unit of the sizes, whose
+// mean is 1 unless the experiment file says otherwise. Columns with the tag
+// better are metrics, which aggregate averages and compares; the tag theory
+// names the column with the metric's value in theory.
+type DispatchRow struct {
+	Cell          int32  `parquet:"cell,delta" doc:"position of the cell in the grid of dispatch x policies, replication fastest; sort order"`
+	CellKey       string `parquet:"cell_key" doc:"sha256 over seed, replication, warm-up, system, policy and stage version, without names and defaults"`
+	Config        int32  `parquet:"config,delta" doc:"position of the configuration (the cell without its replication) in that grid"`
+	Seed          int64  `parquet:"seed,delta" doc:"the experiment's seed"`
+	Replication   int32  `parquet:"replication,delta" doc:"replication index; with the seed it names the random streams"`
+	Workload      string `parquet:"workload,dict" doc:"name of the system: a variant of section dispatch"`
+	Router        string `parquet:"router,dict" doc:"name of the policy variant: one of section policies"`
+	WorkloadPoint string `parquet:"workload_point,dict" doc:"system with its swept values"`
+	RouterPoint   string `parquet:"router_point,dict" doc:"policy variant with its swept values"`
+
+	Policy      string            `parquet:"policy,dict" doc:"dispatch policy of the variant"`
+	Parameters  string            `parquet:"parameters,dict" doc:"the policy's parameters that are not at their default"`
+	Servers     int32             `parquet:"servers,delta" symbol:"N" doc:"servers"`
+	Speeds      []float64         `parquet:"speeds" doc:"speeds, repeated in turn over the servers; empty where all are 1"`
+	Discipline  string            `parquet:"discipline,dict" doc:"how a server serves: fcfs (first come first served) or ps (all at once in equal shares)"`
+	Load        float64           `parquet:"load" symbol:"ρ" doc:"work that arrives over what all servers can do"`
+	Rate        float64           `parquet:"rate" unit:"1/time" symbol:"λ" doc:"mean arrivals in a unit of time"`
+	Arrivals    string            `parquet:"arrivals,dict" doc:"arrival process with its parameters that are not at their default"`
+	Sizes       string            `parquet:"sizes,dict" doc:"law of the sizes with its parameters that are not at their default"`
+	SizeMean    float64           `parquet:"size_mean" unit:"time" symbol:"E[S]" doc:"mean of that law, in the unit of time"`
+	SizeSCV     *float64          `parquet:"size_scv" symbol:"C²" doc:"squared coefficient of variation of that law; NULL where it is infinite"`
+	Information string            `parquet:"information,dict" doc:"how the servers' states reach the dispatcher: live, periodic, continuous, continuous-exponential, individual or own"`
+	Age         float64           `parquet:"age" unit:"mean size" symbol:"T" doc:"time between refreshes, or age of what is seen; 0 = live"`
+	Corrections bool              `parquet:"corrections" doc:"a dispatcher adds what it has sent itself since the state that it sees"`
+	Dispatchers int32             `parquet:"dispatchers,delta" doc:"dispatchers that do not see each other"`
+	Factors     map[string]string `parquet:"factors" doc:"every swept value of the experiment file, by factor name"`
+
+	WarmUp        float64  `parquet:"warm_up" unit:"share" doc:"share of arrivals left out, by arrival index"`
+	Requests      int64    `parquet:"requests,delta" symbol:"n" doc:"requests that arrived, those of the warm-up included; all are served to the end"`
+	Measured      int64    `parquet:"requests_measured,delta" symbol:"m" doc:"requests after the warm-up: those behind the times"`
+	Saturated     bool     `parquet:"saturated" doc:"nothing settles: more work arrives than the servers can do, or than one of them can under a policy that does not look"`
+	QuantileError float64  `parquet:"quantile_error" unit:"ratio" doc:"greatest relative error of the quantiles: 0 = exact (type 7, as DuckDB's quantile_cont), else from a sketch of fixed bins"`
+	Warnings      []string `parquet:"warnings" doc:"statistical doubts about this row"`
+
+	Theory             *string  `parquet:"theory,dict" doc:"the model in steady state behind the columns theory_*, such as M/M/1; NULL where none is known"`
+	TheoryKind         *string  `parquet:"theory_kind,dict" doc:"exact, or mean-field: the limit of many servers"`
+	TheoryResponseMean *float64 `parquet:"theory_response_mean" unit:"time" doc:"mean response time in theory"`
+	TheoryWaitMean     *float64 `parquet:"theory_wait_mean" unit:"time" doc:"mean waiting time in theory"`
+	TheoryResponseP99  *float64 `parquet:"theory_response_p99" unit:"time" doc:"0.99 quantile of the response time in theory"`
+
+	ResponseMean *float64 `parquet:"response_mean" unit:"time" better:"lower" theory:"theory_response_mean" symbol:"R" doc:"mean response time, arrival to end of service"`
+	ResponseSD   *float64 `parquet:"response_sd" unit:"time" better:"lower" doc:"standard deviation of the response time over the requests of the run"`
+	ResponseP50  *float64 `parquet:"response_p50" unit:"time" better:"lower" doc:"median response time"`
+	ResponseP90  *float64 `parquet:"response_p90" unit:"time" better:"lower" doc:"0.90 quantile of the response time"`
+	ResponseP95  *float64 `parquet:"response_p95" unit:"time" better:"lower" doc:"0.95 quantile of the response time"`
+	ResponseP99  *float64 `parquet:"response_p99" unit:"time" better:"lower" theory:"theory_response_p99" doc:"0.99 quantile of the response time"`
+	ResponseP999 *float64 `parquet:"response_p999" unit:"time" better:"lower" doc:"0.999 quantile of the response time"`
+	ResponseMax  *float64 `parquet:"response_max" unit:"time" better:"lower" doc:"longest response time"`
+	WaitMean     *float64 `parquet:"wait_mean" unit:"time" better:"lower" theory:"theory_wait_mean" symbol:"W" doc:"mean response time less mean size over speed: under fcfs the time before service"`
+	Slowdown     *float64 `parquet:"slowdown_mean" better:"lower" doc:"mean of response time over the time that the request takes alone"`
+	Utilisation  *float64 `parquet:"utilisation" better:"none" doc:"work done over what all servers could have done, to the last arrival"`
+	Imbalance    *float64 `parquet:"load_imbalance" better:"lower" doc:"work sent to the server with most, over the mean, by speed"`
+
+	ClassUpTo     []float64 `parquet:"class_upto" doc:"classes of requests by size: the largest size of each"`
+	ClassRequests []int64   `parquet:"class_requests" doc:"measured requests of each class"`
+	ClassMean     []float64 `parquet:"class_response_mean" unit:"time" doc:"mean response time of each class; NaN where it is empty"`
+	ClassSlowdown []float64 `parquet:"class_slowdown_mean" doc:"mean slowdown of each class; NaN where it is empty"`
+	ServerCount   []int64   `parquet:"server_requests" doc:"requests that each server got over the whole run"`
+	ServerUsage   []float64 `parquet:"server_utilisation" doc:"share of the time to the last arrival in which each server worked"`
+}
+
+// Place makes the row the cell at that position of the grid.
+func (r *DispatchRow) Place(index int32) { r.Cell = index }
