@@ -30,22 +30,6 @@ func roofline(t testing.TB) *Roofline {
 	return r
 }
 
-// Parameter counts as the models' publishers count them.
-func TestParameters(t *testing.T) {
-	for name, want := range map[string]int64{
-		"mistral-7b": 7241732096, "llama-2-7b": 6738415616, "llama-3.1-8b": 8030261248,
-		"llama-3.1-70b": 70553706496, "qwen3-8b": 8190735360, "qwen3-14b": 14768307200,
-	} {
-		m, ok := FindModel(name)
-		if got := m.Parameters(); !ok || got != want {
-			t.Errorf("%s has %d parameters, want %d", name, got, want)
-		}
-	}
-	if _, m := find(t, "a6000", "mistral-7b"); m.BlockParameters() != 6979321856 {
-		t.Errorf("mistral-7b has %d parameters in its blocks, want 6,979,321,856", m.BlockParameters())
-	}
-}
-
 func TestKVCapacity(t *testing.T) {
 	g, m := find(t, "a6000", "mistral-7b")
 	if got := KVCapacity(g, m, 1, 0.9); got != 219089 {
@@ -119,13 +103,5 @@ func TestTensorParallel(t *testing.T) {
 	}
 	if _, err := NewRoofline(g, m, 3, p); err == nil {
 		t.Error("three GPUs share eight KV heads")
-	}
-}
-
-func BenchmarkStep(b *testing.B) {
-	r := roofline(b)
-	batch := engine.Batch{Tokens: 1040, Prefill: 1024, Requests: 17, Context: 30000, Attention2: 1 << 30}
-	for b.Loop() {
-		r.StepNs(batch)
 	}
 }
