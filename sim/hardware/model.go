@@ -3,6 +3,8 @@ package hardware
 import (
 	"fmt"
 	"math"
+
+	"switchyard/sim/param"
 )
 
 // DType is how a number is stored.
@@ -130,13 +132,14 @@ func (m Model) attentionWork() float64 {
 	return 4 * float64(m.Heads*m.HeadDim) * float64(m.Layers)
 }
 
-// checkDegree refuses a number of GPUs over which the heads cannot be divided.
-func (m Model) checkDegree(degree int) error {
+// CheckDegree refuses a number of GPUs over which the heads cannot be divided,
+// by a *param.Error on tensor_parallel.
+func (m Model) CheckDegree(degree int) error {
 	if degree >= 1 && m.Heads%degree == 0 && (m.KVHeads%degree == 0 || degree%m.KVHeads == 0) {
 		return nil
 	}
-	return fmt.Errorf("tensor_parallel is %d, expected a divisor of the %d heads of %s that divides or is a multiple of its %d KV heads",
-		degree, m.Heads, m.Name, m.KVHeads)
+	return &param.Error{Field: "tensor_parallel", Value: param.Format(degree),
+		Expected: fmt.Sprintf("a divisor of the %d heads of %s that divides or is a multiple of its %d KV heads", m.Heads, m.Name, m.KVHeads)}
 }
 
 // KVCapacity returns how many tokens of KV cache fit on a replica of degree

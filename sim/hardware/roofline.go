@@ -33,7 +33,7 @@ type Roofline struct {
 
 // NewRoofline returns the step model of model m on degree GPUs g.
 func NewRoofline(g GPU, m Model, degree int, p RooflineParams) (*Roofline, error) {
-	if err := m.checkDegree(degree); err != nil {
+	if err := m.CheckDegree(degree); err != nil {
 		return nil, err
 	}
 	d := float64(degree)

@@ -15,6 +15,19 @@ type Point struct {
 	Us                        float64
 }
 
+// Check refuses a point that is no step.
+func (p Point) Check() error {
+	switch {
+	case p.Prefill < 0 || p.Decodes < 0 || p.Context < 0 || p.Prefill+p.Decodes == 0:
+		return fmt.Errorf("%d prefill tokens, %d decodes and %d tokens of context, expected at least one new token and nothing negative", p.Prefill, p.Decodes, p.Context)
+	case p.Decodes == 0 && p.Context > 0:
+		return fmt.Errorf("a context of %d tokens without decodes, expected 0", p.Context)
+	case !(p.Us > 0 && p.Us <= 1e12):
+		return fmt.Errorf("a step of %v us, expected more than 0 and at most 1e12", p.Us)
+	}
+	return nil
+}
+
 // TableParams hold measured steps. Points are read from File by whoever may
 // read files.
 type TableParams struct {
@@ -69,13 +82,8 @@ func NewTable(points []Point) (*Table, error) {
 	t := &Table{least: points[0].Us}
 	coordinates := make([][4]float64, len(points))
 	for i, p := range points {
-		switch {
-		case p.Prefill < 0 || p.Decodes < 0 || p.Context < 0 || p.Prefill+p.Decodes == 0:
-			return nil, fmt.Errorf("point %d of the table of steps has %d prefill tokens, %d decodes and %d tokens of context, expected at least one new token and nothing negative", i+1, p.Prefill, p.Decodes, p.Context)
-		case p.Decodes == 0 && p.Context > 0:
-			return nil, fmt.Errorf("point %d of the table of steps has a context of %d tokens without decodes, expected 0", i+1, p.Context)
-		case !(p.Us > 0 && p.Us <= 1e12):
-			return nil, fmt.Errorf("point %d of the table of steps takes %v us, expected more than 0 and at most 1e12", i+1, p.Us)
+		if err := p.Check(); err != nil {
+			return nil, fmt.Errorf("point %d of the table of steps: %w", i+1, err)
 		}
 		t.least = min(t.least, p.Us)
 		coordinates[i] = [4]float64{float64(p.Prefill), float64(p.Decodes), meanContext(p.Context, p.Decodes), p.Us}
