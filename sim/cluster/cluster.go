@@ -58,7 +58,7 @@ func (s *Sim) Run(c Config, w *workload.Workload, policy string, p router.Params
 	if c.Engine.Rules().Private {
 		w = w.WithPrivate()
 	}
-	s.reset(c, w)
+	s.reset(c, w, rng.New(seed, replication, "engine").Uint64())
 	if prefixed, ok := p.(router.Prefixed); ok {
 		s.track = prefixed.WantsPrefixes()
 	} else {
@@ -75,7 +75,7 @@ func (s *Sim) Run(c Config, w *workload.Workload, policy string, p router.Params
 	return &s.result, nil
 }
 
-func (s *Sim) reset(c Config, w *workload.Workload) {
+func (s *Sim) reset(c Config, w *workload.Workload, random uint64) {
 	n := w.Len()
 	s.work = w
 	s.cache.Reset(&w.Forest, c.Replicas, c.Engine.Rules().Evict)
@@ -95,7 +95,7 @@ func (s *Sim) reset(c Config, w *workload.Workload) {
 	res.Replicas, res.Window = res.Replicas[:0], res.Window[:0]
 	res.LastArrivalNs, res.EndNs = 0, 0
 	s.dup = duplication{}
-	s.replicas(c, w)
+	s.replicas(c, w, random)
 	s.ends.reset(c.Replicas)
 	s.forms = resized(s.forms, c.Replicas)
 	clear(s.forms)
@@ -111,7 +111,7 @@ func (s *Sim) reset(c Config, w *workload.Workload) {
 
 // replicas prepares the replicas, those of the last run where the scheduler is
 // the same.
-func (s *Sim) replicas(c Config, w *workload.Workload) {
+func (s *Sim) replicas(c Config, w *workload.Workload, random uint64) {
 	if kind := fmt.Sprintf("%T", c.Engine); kind != s.kind {
 		s.engine, s.kind = nil, kind
 	}
@@ -122,7 +122,7 @@ func (s *Sim) replicas(c Config, w *workload.Workload) {
 	for i, rp := range s.engine {
 		rp.Reset(engine.Setup{
 			Index: i, Params: c.Engine, Step: c.Step, KVTokens: c.KVTokens,
-			Cache: &s.cache, Work: w, Log: &s.result.Log,
+			Cache: &s.cache, Work: w, Log: &s.result.Log, Random: random,
 		})
 	}
 }
@@ -216,8 +216,14 @@ func (s *Sim) arrive(c Config, r router.Router, id int32, now int64) error {
 	return nil
 }
 
-// leave notes a request that has finished.
-func (s *Sim) leave(id int32, now int64) { s.gone(id, now, Finished) }
+// leave notes a request that has left its replica.
+func (s *Sim) leave(id int32, now int64) {
+	status := Finished
+	if s.result.TimedOut[id] {
+		status = TimedOut
+	}
+	s.gone(id, now, status)
+}
 
 // gone takes a request off the router's books and releases those that wait for it.
 func (s *Sim) gone(id int32, now int64, status Status) {

@@ -13,11 +13,14 @@ type Status uint8
 const (
 	Pending  Status = iota // only inside a run
 	Finished               // it has all its output tokens
-	Rejected               // its prompt and output exceed the KV capacity
+	Rejected               // its prompt and output exceed the KV capacity, or the queue was full
+	TimedOut               // it waited too long and left unserved
 )
 
 // String returns the name that tables use.
-func (s Status) String() string { return [...]string{"pending", "finished", "rejected"}[s] }
+func (s Status) String() string {
+	return [...]string{"pending", "finished", "rejected", "timed-out"}[s]
+}
 
 // Result is what a run leaves, one entry a request in every slice of the upper
 // part, all times in nanoseconds. It belongs to its Sim and lasts until the

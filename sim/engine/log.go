@@ -11,6 +11,8 @@ type Log struct {
 	StartNs, FirstNs, FinishNs []int64
 	Cached                     []int32 // prompt tokens found in the cache at admission, at most all but the last
 	Unlimited                  []int32 // tokens found there, had nothing ever been evicted
+	Preemptions                []int16 // times that it was preempted
+	TimedOut                   []bool  // it left the queue unserved, at its replica's End
 
 	match []int32 // tokens found in the cache
 }
@@ -22,6 +24,8 @@ func (l *Log) Reset(n int) {
 	l.FinishNs = filled(l.FinishNs, n, -1)
 	l.Cached = cleared(l.Cached, n)
 	l.Unlimited = cleared(l.Unlimited, n)
+	l.Preemptions = cleared(l.Preemptions, n)
+	l.TimedOut = cleared(l.TimedOut, n)
 	l.match = cleared(l.match, n)
 }
 

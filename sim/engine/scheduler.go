@@ -9,8 +9,9 @@ import "switchyard/sim/workload"
 type Replica interface {
 	// Reset prepares the replica for a run.
 	Reset(Setup)
-	// Fits reports whether the request could ever be served; one that could
-	// not must not be enqueued.
+	// Fits reports whether the replica takes the request that arrives now: it
+	// could be served at some time, and the queue has room for it. One that it
+	// does not take must not be enqueued.
 	Fits(id int32) bool
 	// Enqueue takes a request that arrives now, and reports whether the
 	// replica must be formed at this instant. It may bring EndNs forward.
@@ -20,8 +21,9 @@ type Replica interface {
 	Form(now int64)
 	// EndNs returns when the current step ends, Never when the replica is idle.
 	EndNs() int64
-	// End completes the step at EndNs and returns the requests that finished in
-	// it; the slice is valid until the next call.
+	// End completes the step at EndNs and returns the requests that left in it,
+	// finished or, where the log says so, timed out; the slice is valid until
+	// the next call.
 	End() []int32
 	// Stats returns the totals up to now, which is not before the last call of
 	// any method.
@@ -37,6 +39,7 @@ type Setup struct {
 	Cache    *Cache
 	Work     *workload.Workload
 	Log      *Log
+	Random   uint64 // base of what the engine makes up, by request
 }
 
 // Params are the parameters of a scheduler: a pointer to a tagged struct.

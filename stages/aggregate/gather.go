@@ -59,7 +59,7 @@ func gatherServed(rows []simulate.Cell) ([]*configuration, error) {
 				Replicas: r.Replicas, RateRps: r.RateRps, Factors: r.Factors, WarmUp: r.WarmUp,
 			},
 			replication: r.Replication, row: reflect.ValueOf(r).Elem(),
-			arrived: r.Arrived, completed: r.Completed, measured: r.Measured, unserved: r.Rejected + r.Failed,
+			arrived: r.Arrived, completed: r.Completed, measured: r.Measured, unserved: r.Rejected + r.Failed + r.TimedOut,
 		}
 	}
 	return gather(served, cells)

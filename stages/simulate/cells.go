@@ -34,13 +34,14 @@ type Cell struct {
 	RequestsShare float64 `parquet:"requests_share" unit:"share" doc:"share of the cell's requests kept in table requests: 1 = all, 0 = none, else a sample by hash of the request index"`
 	KVCapacity    int64   `parquet:"kv_capacity_tokens,delta" unit:"token" symbol:"C" doc:"KV cache of one replica"`
 
-	Status   string   `parquet:"status,dict" doc:"ok, or rejected or failed where some request of the cell was"`
+	Status   string   `parquet:"status,dict" doc:"ok, or rejected, timed-out or failed where some request of the cell was"`
 	Warnings []string `parquet:"warnings" doc:"statistical doubts about this row"`
 
 	Requests      int64  `parquet:"requests,delta" symbol:"n" doc:"requests that arrived over the whole run"`
 	Finished      int64  `parquet:"finished,delta" doc:"requests that finished, over the whole run"`
 	Rejected      int64  `parquet:"rejected,delta" doc:"requests that were rejected, over the whole run"`
 	Failed        int64  `parquet:"failed,delta" doc:"requests that failed, over the whole run"`
+	TimedOut      int64  `parquet:"timed_out,delta" doc:"requests that waited too long and left unserved, over the whole run"`
 	WindowStartUs *int64 `parquet:"window_start_us" unit:"us" symbol:"t0" doc:"arrival of the first request after the warm-up cut"`
 	WindowEndUs   *int64 `parquet:"window_end_us" unit:"us" symbol:"t1" doc:"last arrival; the window's length is T = t1 - t0"`
 	InWindow      int64  `parquet:"requests_in_window,delta" doc:"requests that arrived in the window, its opening one included"`

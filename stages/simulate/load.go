@@ -16,7 +16,7 @@ func (m *Meter) load(w *workload.Workload, r *cluster.Result) {
 	micros(m.finish, r.FinishNs)
 	m.prompt, m.output, m.ceiling = w.Prompt, w.Output, w.Ceiling
 	m.cached, m.best, m.unlimited, m.dispatched = r.Cached, r.Best, r.Unlimited, r.Dispatched
-	m.replica, m.preemptions = r.Replica, nil
+	m.replica, m.preemptions = r.Replica, r.Preemptions
 	for i, s := range r.Status {
 		switch s {
 		case cluster.Finished:
@@ -24,6 +24,8 @@ func (m *Meter) load(w *workload.Workload, r *cluster.Result) {
 		case cluster.Rejected:
 			m.status[i] = rejected
 			m.finish[i] = -1 // the run notes when it was turned away
+		case cluster.TimedOut:
+			m.status[i] = timedOut
 		default:
 			m.status[i] = failed
 		}

@@ -4,10 +4,11 @@ package simulate
 const (
 	finished = iota
 	rejected
-	failed // neither of the two: no engine leaves one, the tables have room for it
+	failed // none of the others: no engine leaves one, the tables have room for it
+	timedOut
 )
 
-var statusNames = [...]string{"finished", "rejected", "failed"}
+var statusNames = [...]string{"finished", "rejected", "failed", "timed-out"}
 
 // Meter holds what happened to the requests of one cell and measures it. It is
 // scratch for one worker: filled anew for each cell, by load from a run or by

@@ -20,10 +20,10 @@ type Metrics struct {
 	WarmUp float64
 	SLO    experiment.SLO
 
-	Requests, Finished, Rejected, Failed int64 // over the whole run
-	WindowStartUs, WindowEndUs           int64 // -1 where the window is empty
-	InWindow, Measured                   int64
-	Arrived, Completed                   int64 // in (start, end]
+	Requests, Finished, Rejected, Failed, TimedOut int64 // over the whole run
+	WindowStartUs, WindowEndUs                     int64 // -1 where the window is empty
+	InWindow, Measured                             int64
+	Arrived, Completed                             int64 // in (start, end]
 
 	ArrivalRps, ThroughputRps, CompletionRatio float64
 	BacklogSlopeRps, BacklogSlopeSERps         float64
@@ -107,6 +107,8 @@ func (m *Meter) count(out *Metrics) {
 			out.Rejected++
 		case failed:
 			out.Failed++
+		case timedOut:
+			out.TimedOut++
 		}
 	}
 }
@@ -307,6 +309,9 @@ func (out *Metrics) doubts() {
 	}
 	if out.Rejected > 0 {
 		out.Warnings = append(out.Warnings, "requests were rejected: latencies leave them out")
+	}
+	if out.TimedOut > 0 {
+		out.Warnings = append(out.Warnings, "requests timed out: latencies leave them out")
 	}
 	if out.Failed > 0 {
 		out.Warnings = append(out.Warnings, "requests failed: latencies leave them out")

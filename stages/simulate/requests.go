@@ -6,13 +6,13 @@ type Request struct {
 	Cell             int32  `parquet:"cell,dict" doc:"cell that the request belongs to"`
 	Request          int32  `parquet:"request,delta" doc:"index of the request in its workload"`
 	Replica          int32  `parquet:"replica,dict" doc:"replica that it was routed to"`
-	Status           string `parquet:"status,dict" doc:"finished, rejected (it could never fit into the KV cache), or failed"`
+	Status           string `parquet:"status,dict" doc:"finished, rejected (it could never fit into the KV cache, or the queue was full), timed-out (it left the queue unserved), or failed"`
 	ArrivalUs        int64  `parquet:"arrival_us,delta" unit:"us" doc:"arrival at the router; observed in closed loops"`
 	StartedUs        *int64 `parquet:"started_us" unit:"us" doc:"first admission to a batch"`
 	FirstTokenUs     *int64 `parquet:"first_token_us" unit:"us" doc:"end of the step that emitted its first token"`
-	FinishedUs       *int64 `parquet:"finished_us" unit:"us" doc:"end of the step that emitted its last token"`
+	FinishedUs       *int64 `parquet:"finished_us" unit:"us" doc:"end of the step that emitted its last token, or in which it timed out"`
 	TTFTUs           *int64 `parquet:"ttft_us" unit:"us" symbol:"TTFT" doc:"first_token_us - arrival_us"`
-	E2EUs            *int64 `parquet:"e2e_us" unit:"us" symbol:"E2E" doc:"finished_us - arrival_us"`
+	E2EUs            *int64 `parquet:"e2e_us" unit:"us" symbol:"E2E" doc:"finished_us - arrival_us of a finished request"`
 	PromptTokens     int32  `parquet:"prompt_tokens,delta" unit:"token" doc:"tokens of the prompt"`
 	OutputTokens     int32  `parquet:"output_tokens,delta" unit:"token" doc:"tokens of the output"`
 	CachedTokens     int32  `parquet:"cached_tokens,delta" unit:"token" doc:"prompt tokens cached at the first admission; 0 where it never started"`

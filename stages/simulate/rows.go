@@ -119,7 +119,7 @@ func appendRequests(rows []Request, cell int32, m *Meter, share float64) []Reque
 			m.toFirst[i] = m.first[i] - m.arrival[i]
 			row.TTFTUs = &m.toFirst[i]
 		}
-		if row.FinishedUs != nil {
+		if m.status[i] == finished && row.FinishedUs != nil {
 			m.toEnd[i] = m.finish[i] - m.arrival[i]
 			row.E2EUs = &m.toEnd[i]
 		}

@@ -11,11 +11,13 @@ func (c *Cell) SetMetrics(m *Metrics) {
 		c.Utilisation, c.KVMean = nil, nil
 	}
 	c.WarmUp, c.SLOTTFTMs, c.SLOTPOTMs, c.SLOE2EMs = m.WarmUp, m.SLO.TTFTMs, m.SLO.TPOTMs, m.SLO.E2EMs
-	c.Requests, c.Finished, c.Rejected, c.Failed = m.Requests, m.Finished, m.Rejected, m.Failed
+	c.Requests, c.Finished, c.Rejected, c.Failed, c.TimedOut = m.Requests, m.Finished, m.Rejected, m.Failed, m.TimedOut
 	c.Status = "ok"
 	switch {
 	case m.Failed > 0:
 		c.Status = "failed"
+	case m.TimedOut > 0:
+		c.Status = "timed-out"
 	case m.Rejected > 0:
 		c.Status = "rejected"
 	}
