@@ -67,6 +67,7 @@ pick_tags() {
     export CGO_ENABLED=1
     tags=duckdb
   else
+    export CGO_ENABLED=0
     missing "no C compiler with a C++ library: building without DuckDB, so 'query' will not work"
   fi
 }
@@ -75,7 +76,10 @@ build() {
   need_go
   pick_tags
   say "build .bin/switchyard${tags:+ with tag $tags}"
-  (cd "$root" && go build -tags "$tags" -o .bin/switchyard ./pipeline/switchyard)
+  # Without a readable git tree the commit cannot be stamped, which is no reason to fail.
+  local vcs=auto
+  git -C "$root" rev-parse HEAD >/dev/null 2>&1 || vcs=false
+  (cd "$root" && go build -buildvcs=$vcs -tags "$tags" -o .bin/switchyard ./pipeline/switchyard)
 }
 
 quickstart() {
