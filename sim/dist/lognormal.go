@@ -33,3 +33,9 @@ func (l Lognormal) Draw(s *rng.Stream) float64 {
 
 func (l Lognormal) Mean() float64 { return math.Exp(l.Mu + float64(l.Sigma*l.Sigma)/2) }
 func (l Lognormal) SD() float64   { return l.Mean() * math.Sqrt(math.Expm1(l.Sigma*l.Sigma)) }
+
+// LognormalOf returns the lognormal distribution with that mean, positive, and
+// deviation of the logarithm, not negative.
+func LognormalOf(mean, sigma float64) Lognormal {
+	return Lognormal{math.Log(mean) - float64(sigma*sigma)/2, sigma}
+}
