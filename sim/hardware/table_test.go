@@ -122,7 +122,7 @@ func TestTableEdges(t *testing.T) {
 		"point 2":                          {{1, 0, 0, 1}, {0, 0, 0, 1}},
 		"nothing negative":                 {{-1, 2, 0, 1}},
 		"context of 5 tokens":              {{1, 0, 5, 1}},
-		"a step of 0 us":                       {{1, 0, 0, 0}},
+		"a step of 0 us":                   {{1, 0, 0, 0}},
 		"expected more than 0 and at most": {{1, 0, 0, math.NaN()}},
 	} {
 		if _, err := NewTable(points); err == nil || !strings.Contains(err.Error(), want) {
