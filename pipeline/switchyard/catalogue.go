@@ -11,6 +11,7 @@ import (
 	"switchyard/sim/engine"
 	"switchyard/sim/hardware"
 	"switchyard/sim/param"
+	"switchyard/sim/queueing"
 	"switchyard/sim/router"
 	"switchyard/sim/workload"
 	"switchyard/stages/trace"
@@ -40,7 +41,11 @@ func kinds() []kind {
 		{named{"arrivals", "arrival processes: workloads.arrivals.process"}, arrivalItems},
 		{named{"formats", "trace files: workloads.format"}, formatItems},
 		{named{"routers", "routing policies: routers.policy"}, routerItems},
+		{named{"policies", "dispatch policies of servers in a queueing model: policies.policy"}, policyItems},
+		{named{"processes", "arrival processes there: dispatch.arrivals.process"}, processItems},
+		{named{"sizes", "laws of request sizes there: dispatch.sizes.law"}, sizeItems},
 		{named{"schedulers", "rules by which a replica forms batches: clusters.engine.scheduler"}, schedulerItems},
+		{named{"steps", "step models, how long a step takes: clusters.step.model"}, stepItems},
 		{named{"models", "models that replicas serve: clusters.model"}, modelItems},
 		{named{"gpus", "GPUs of replicas: clusters.gpu"}, gpuItems},
 	}
@@ -131,6 +136,30 @@ func routerItems() (items []item) {
 	return items
 }
 
+func policyItems() (items []item) {
+	for _, p := range queueing.Policies() {
+		items = append(items, item{named{p.Name, p.Summary}, []named{
+			{"must know", p.Needs}, {"how fresh", p.Freshness}, {"breaks", p.Breaks},
+			{"ties", p.TieBreak}, {"speeds", p.Speeds}, {"source", p.Source},
+		}, p.New()})
+	}
+	return items
+}
+
+func processItems() (items []item) {
+	for _, p := range queueing.Processes() {
+		items = append(items, item{named{p.Name, p.Summary}, []named{{"source", p.Source}}, p.New()})
+	}
+	return items
+}
+
+func sizeItems() (items []item) {
+	for _, l := range queueing.SizeLaws() {
+		items = append(items, item{named{l.Name, l.Summary}, []named{{"source", l.Source}}, l.New()})
+	}
+	return items
+}
+
 func schedulerItems() (items []item) {
 	for _, s := range engine.Schedulers() {
 		items = append(items, item{named{s.Name, s.Summary}, []named{{"source", s.Source}}, s.New()})
@@ -138,17 +167,29 @@ func schedulerItems() (items []item) {
 	return items
 }
 
+func stepItems() (items []item) {
+	for _, s := range hardware.StepModels() {
+		items = append(items, item{named{s.Name, s.Summary}, []named{{"source", s.Source}}, s.New()})
+	}
+	return items
+}
+
 func modelItems() (items []item) {
 	for _, m := range hardware.Models() {
+		experts := ""
+		if m.Experts > 0 {
+			experts = fmt.Sprintf("%d, of which a token uses %d", m.Experts, m.ActiveExperts)
+		}
 		items = append(items, item{named: named{m.Name, m.Title}, facts: []named{
 			{"layers", strconv.Itoa(m.Layers)},
 			{"hidden size", strconv.Itoa(m.Hidden)},
 			{"heads, KV heads", fmt.Sprintf("%d, %d of %d", m.Heads, m.KVHeads, m.HeadDim)},
 			{"feed-forward", strconv.Itoa(m.FFN)},
+			{"experts", experts},
 			{"vocabulary", strconv.Itoa(m.Vocab)},
 			{"parameters", strconv.FormatInt(m.Parameters(), 10)},
-			{"weights", fmt.Sprintf("%.2f GB", float64(m.WeightBytes())/1e9)},
-			{"KV cache", fmt.Sprintf("%d bytes a token", m.KVBytes())},
+			{"weights", fmt.Sprintf("%.2f GB in bf16", float64(m.WeightBytes())/1e9)},
+			{"KV cache", fmt.Sprintf("%d bytes a token in bf16", m.KVBytes())},
 			{"source", m.Source},
 		}})
 	}
@@ -157,8 +198,13 @@ func modelItems() (items []item) {
 
 func gpuItems() (items []item) {
 	for _, g := range hardware.GPUs() {
+		fp8 := ""
+		if g.FP8 > 0 {
+			fp8 = fmt.Sprintf("%.4g TFLOP/s, dense fp8", g.FP8/1e12)
+		}
 		items = append(items, item{named: named{g.Name, g.Title}, facts: []named{
 			{"peak", fmt.Sprintf("%.4g TFLOP/s, dense bf16", g.FLOPS/1e12)},
+			{"fp8 peak", fp8},
 			{"bandwidth", fmt.Sprintf("%.4g GB/s", g.Bandwidth/1e9)},
 			{"memory", fmt.Sprintf("%.4g GB", g.Memory/1e9)},
 			{"link", fmt.Sprintf("%.4g GB/s in one direction", g.Link/1e9)},
