@@ -67,7 +67,7 @@ func (s *study) aggregateAgain(c *cli.Context, options aggregate.Options) (err e
 // aggregate makes statements of the cells in the study's folder. A refusal to
 // do so over part of the replications has the exit code of cells that failed.
 func (s *study) aggregate(options aggregate.Options) (*aggregate.Result, error) {
-	options.Plan = s.plan
+	options.Plan, options.Queueing = s.plan, s.queueing
 	if options.Baseline == "" {
 		options.Baseline = s.experiment.Baseline
 	}

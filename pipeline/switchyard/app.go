@@ -26,7 +26,7 @@ Exit codes: 0 done, 1 error, 2 bad experiment file, 3 some cells failed,
 		Writer:    stdout,
 		ErrWriter: stderr,
 		Commands: []*cli.Command{
-			runCommand(), generateCommand(), simulateCommand(), aggregateCommand(),
+			runCommand(), generateCommand(), simulateCommand(), queueCommand(), aggregateCommand(),
 			listCommand(), configCommand(), statusCommand(), queryCommand(), schemaCommand(),
 			completionCommand(), completeCommand(), versionCommand(),
 		},

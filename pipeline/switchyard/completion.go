@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"switchyard/stages/experiment"
 	"switchyard/stages/query"
 )
 
@@ -149,7 +150,9 @@ func takesValue(f cli.Flag) bool {
 func flagValues(flag string) []named {
 	switch flag {
 	case "baseline":
-		return catalogue("routers")
+		return append(catalogue("routers"), catalogue("policies")...)
+	case "job":
+		return plain([]string{experiment.Balls, experiment.Dispatch})
 	case "format":
 		return plain(query.Formats())
 	}
@@ -171,9 +174,9 @@ func argumentValues(app *cli.App, command string, before []string) []named {
 		return nil
 	}
 	switch command {
-	case "run", "generate", "config":
+	case "run", "generate", "simulate", "queue", "config":
 		return catalogue("experiments")
-	case "simulate", "aggregate", "status", "query":
+	case "aggregate", "status", "query":
 		return finished()
 	case "schema":
 		return tableNames()

@@ -7,6 +7,7 @@
 //
 //	generate   workloads and traces        -> workload, profile
 //	simulate   a cell: one combination     -> cells, requests, replicas
+//	queue      classic queueing models     -> balls, dispatch
 //	aggregate  replications of a config    -> summary, comparisons
 //
 // `run` is the three in a row and prints the comparison. A run that was

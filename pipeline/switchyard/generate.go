@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/urfave/cli/v2"
 
+	"switchyard/stages/experiment"
 	"switchyard/stages/run"
 )
 
@@ -17,7 +18,7 @@ func generateCommand() *cli.Command {
   switchyard generate my.yaml --seeds 1..3 --out out/look`,
 		Flags: append(executionFlags(), experimentFlags()...),
 		Action: func(c *cli.Context) error {
-			s, err := openStudy(c)
+			s, err := openStudy(c, experiment.Simulate)
 			if err != nil {
 				return err
 			}

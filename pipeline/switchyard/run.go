@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"switchyard/stages/aggregate"
+	"switchyard/stages/experiment"
 	"switchyard/stages/run"
 )
 
@@ -13,7 +14,7 @@ func runCommand() *cli.Command {
 	flags := append(executionFlags(), experimentFlags()...)
 	return &cli.Command{
 		Name:      "run",
-		Usage:     "run an experiment: generate, simulate and aggregate, then print the comparison",
+		Usage:     "run an experiment: all its stages, then print the comparison",
 		ArgsUsage: "FILE|NAME",
 		UsageText: `switchyard run FILE|NAME [FLAGS]
 
@@ -50,24 +51,44 @@ The same command resumes a run that was interrupted or killed.`,
 	}
 }
 
-// question is a query that every experiment can answer.
+// questions are a query that an experiment can answer, by its job.
+var questions = map[string]string{
+	experiment.Simulate: "select router_point, rate_rps, mean / 1e6 as seconds from summary where metric = 'e2e_mean_us' order by config",
+	experiment.Balls:    "select workload_point, maximum, count(*) as runs from balls group by all order by all",
+	experiment.Dispatch: "select workload_point, router_point, mean, lo, hi, theory from summary where metric = 'response_mean' order by config",
+}
+
+// question is a query that the experiment can answer.
 func (s *study) question() string {
-	return quoteAll([]string{programName, "query", s.dir}) +
-		` "select router_point, rate_rps, mean / 1e6 as seconds from summary where metric = 'e2e_mean_us' order by config"`
+	return fmt.Sprintf("%s %q", quoteAll([]string{programName, "query", s.dir}), questions[s.experiment.Jobs()[0]])
 }
 
 // dryRun prints what a run would do.
 func (s *study) dryRun(c *cli.Context, jobs []run.Job) error {
 	w := c.App.Writer
-	rows := [][]string{{"config", "workload", "cluster", "router"}}
-	for _, config := range s.plan.Configs {
-		rows = append(rows, []string{fmt.Sprint(config.Index), config.WorkloadPoint, config.ClusterPoint, config.RouterPoint})
+	configs := 0
+	for _, job := range s.experiment.Jobs() {
+		points := s.experiment.Points[job]
+		configs += len(points)
+		head := []string{"config"}
+		for _, in := range points[0].Parts {
+			head = append(head, in.Part)
+		}
+		rows := [][]string{head}
+		for _, p := range points {
+			row := []string{fmt.Sprint(p.Index)}
+			for _, in := range p.Parts {
+				row = append(row, p.LabelOf(in.Part))
+			}
+			rows = append(rows, row)
+		}
+		if err := aligned(w, "", rows); err != nil {
+			return err
+		}
+		fmt.Fprintln(w)
 	}
-	if err := aligned(w, "", rows); err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "\n%d configurations, %d cells with their replications, in %s\n",
-		len(s.plan.Configs), len(s.plan.Runs), s.dir)
+	fmt.Fprintf(w, "%d configurations, %d cells with their replications, in %s\n",
+		configs, len(s.plan.Runs)+len(s.queueing.Balls)+len(s.queueing.Dispatch), s.dir)
 	for _, job := range jobs {
 		estimate, err := run.Inspect(job, s.dir, c.Int("workers"))
 		if err != nil {

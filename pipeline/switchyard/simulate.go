@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"switchyard/stages/experiment"
 	"switchyard/stages/run"
 )
 
@@ -24,7 +25,7 @@ Workloads are read from table workload where generate left them, and made
 anew where it did not.`,
 		Flags: append(flags, &cli.IntFlag{Name: "cell", Usage: "run only the cell at position `N` of the grid, into a folder of its own"}),
 		Action: func(c *cli.Context) error {
-			s, err := openStudy(c)
+			s, err := openStudy(c, experiment.Simulate)
 			if err != nil {
 				return err
 			}

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"switchyard/stages/aggregate"
 	"switchyard/stages/experiment"
 	"switchyard/stages/generate"
+	"switchyard/stages/queueing"
 	"switchyard/stages/run"
 	"switchyard/stages/simulate"
 	"switchyard/stages/table"
@@ -18,7 +21,7 @@ import (
 
 // schemas are those of all tables, in the order in which the stages write them.
 func schemas() (all []table.Schema) {
-	definitions := append(generate.Tables(), simulate.Tables()...)
+	definitions := slices.Concat(generate.Tables(), simulate.Tables(), queueing.Tables())
 	definitions = append(append(definitions, run.Failures), aggregate.Tables()...)
 	for _, d := range definitions {
 		all = append(all, d.Schema())
@@ -41,17 +44,29 @@ func (s *study) simulateJob(c *cli.Context, dir string) run.Job {
 
 // jobs are those of a whole run: which stage feeds which. The cells' workloads
 // are made anew in memory, which is faster than to read them back.
-func (s *study) jobs(c *cli.Context) []run.Job {
-	if !s.experiment.Tables.Workload {
-		return []run.Job{s.simulateJob(c, "")}
+func (s *study) jobs(c *cli.Context) (jobs []run.Job) {
+	if s.experiment.Has(experiment.Simulate) {
+		if s.experiment.Tables.Workload {
+			jobs = append(jobs, s.generateJob())
+		}
+		jobs = append(jobs, s.simulateJob(c, ""))
 	}
-	return []run.Job{s.generateJob(), s.simulateJob(c, "")}
+	return append(jobs, s.queueingJobs(c)...)
+}
+
+// queueingJobs run the classic models, which need nothing of another stage.
+func (s *study) queueingJobs(c *cli.Context) []run.Job {
+	return queueing.Jobs(s.queueing, queueing.Options{Repro: func(r *queueing.Run) string {
+		return fmt.Sprintf("%s --job %s --cell %d", s.again(c, "queue"), r.Config.Job, r.Index)
+	}})
 }
 
 // execute runs jobs one after the other in the study's folder, under one lock,
 // and then finish; the folder's manifest, views and data package follow. Tasks
 // that failed make an error with exit code 3 at the end.
 func (s *study) execute(c *cli.Context, jobs []run.Job, finish func() error) (err error) {
+	signals, stop := run.Signals()
+	defer stop()
 	lock, err := run.Acquire(s.dir)
 	if err != nil {
 		return err
@@ -61,8 +76,6 @@ func (s *study) execute(c *cli.Context, jobs []run.Job, finish func() error) (er
 	if err != nil {
 		return err
 	}
-	signals, stop := run.Signals()
-	defer stop()
 	options := s.options(c, lock)
 	options.Signals = signals
 	failed := 0
@@ -78,7 +91,7 @@ func (s *study) execute(c *cli.Context, jobs []run.Job, finish func() error) (er
 			break
 		}
 	}
-	stop() // what follows is short, and an interrupt may cut it off
+	interrupted := patient(signals, stop)
 	var finishing error
 	switch {
 	case finish == nil:
@@ -91,14 +104,37 @@ func (s *study) execute(c *cli.Context, jobs []run.Job, finish func() error) (er
 	if err := errors.Join(finishing, s.describe(), run.WriteManifest(s.dir, manifest)); err != nil {
 		return err
 	}
-	if failed > 0 {
+	switch {
+	case interrupted():
+		return fmt.Errorf("%w after all cells were done; see them with: %s", run.ErrInterrupted, options.Resume)
+	case failed > 0:
 		return &coded{run.ExitFailed, failures(manifest.Failures)}
 	}
 	return nil
 }
 
+// patient lets what is short come to its end after a first signal, and gives
+// the second back to the system, which ends the program. The function that it
+// returns ends its watch and says whether there was a signal.
+func patient(signals <-chan os.Signal, giveBack func()) (interrupted func() bool) {
+	over, answer := make(chan struct{}), make(chan bool, 1)
+	go func() {
+		select {
+		case <-signals:
+			giveBack()
+			answer <- true
+		case <-over:
+			answer <- false
+		}
+	}()
+	return func() bool {
+		close(over)
+		return <-answer
+	}
+}
+
 // units name what the tasks of a job count.
-var units = map[string]string{"generate": "requests", "simulate": "requests"}
+var units = map[string]string{"generate": "requests", "simulate": "requests", experiment.Balls: "balls", experiment.Dispatch: "requests"}
 
 // openManifest starts the folder's manifest and writes it, so that a run that
 // is killed leaves word of what it was.
@@ -119,20 +155,24 @@ func (s *study) describe() error {
 	)
 }
 
-// factors are the swept values, which views show as columns.
+// factors are the swept values of all jobs, which views show as columns.
 func (s *study) factors() (all []table.Factor) {
+	var swept []experiment.Factor
+	for _, job := range s.experiment.Jobs() {
+		for _, p := range s.experiment.Points[job] {
+			swept = append(swept, p.Factors...)
+		}
+	}
 	position := map[string]int{}
-	for _, p := range s.experiment.Points[experiment.Simulate] {
-		for _, f := range p.Factors {
-			at, seen := position[f.Name]
-			if !seen {
-				at = len(all)
-				position[f.Name] = at
-				all = append(all, table.Factor{Name: f.Name, Numeric: true})
-			}
-			if _, err := strconv.ParseFloat(f.Value, 64); err != nil {
-				all[at].Numeric = false
-			}
+	for _, f := range swept {
+		at, seen := position[f.Name]
+		if !seen {
+			at = len(all)
+			position[f.Name] = at
+			all = append(all, table.Factor{Name: f.Name, Numeric: true})
+		}
+		if _, err := strconv.ParseFloat(f.Value, 64); err != nil {
+			all[at].Numeric = false
 		}
 	}
 	return all

@@ -6,12 +6,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"switchyard/pipeline/experiments"
 	"switchyard/stages/experiment"
+	"switchyard/stages/queueing"
 	"switchyard/stages/run"
 	"switchyard/stages/simulate"
 	"switchyard/stages/table"
@@ -23,12 +25,14 @@ type study struct {
 	file       string // the experiment file, absolute; "" for a built-in one
 	experiment *experiment.Experiment
 	plan       *simulate.Plan
+	queueing   *queueing.Plan
 	dir        string
 }
 
 // openStudy reads the experiment that the command's argument names and plans
-// it, so that all that is wrong with it is known before anything runs.
-func openStudy(c *cli.Context) (*study, error) {
+// it, so that all that is wrong with it is known before anything runs. One that
+// asks for none of the jobs is an error; no jobs stand for all.
+func openStudy(c *cli.Context, jobs ...string) (*study, error) {
 	if err := exactly(c, 1, 1); err != nil {
 		return nil, err
 	}
@@ -42,7 +46,7 @@ func openStudy(c *cli.Context) (*study, error) {
 	}
 	s.experiment, err = experiment.Load(file, data, experiment.Options{Set: c.StringSlice("set"), Replications: c.String("replications")})
 	if err == nil {
-		s.plan, err = simulate.NewPlan(s.experiment)
+		err = s.makePlans()
 	}
 	if err != nil {
 		return nil, &coded{run.ExitInput, err}
@@ -54,6 +58,10 @@ func openStudy(c *cli.Context) (*study, error) {
 	}
 	if s.dir == "" {
 		s.dir = filepath.Join("out", s.experiment.Name)
+	}
+	if len(jobs) > 0 && !slices.ContainsFunc(jobs, s.experiment.Has) {
+		return nil, &coded{run.ExitInput, fmt.Errorf("%s: experiment %s asks for %s alone; run it by: %s",
+			c.Command.Name, s.experiment.Name, strings.Join(s.experiment.Jobs(), " and "), s.again(c, "run"))}
 	}
 	return s, nil
 }
@@ -70,8 +78,19 @@ func reopenStudy(dir string) (s *study, why error, err error) {
 	if s.experiment, err = experiment.Load(m.File, []byte(m.Experiment), experiment.Options{}); err != nil {
 		return nil, nil, fmt.Errorf("the experiment in the manifest of %s cannot be read: %w", dir, err)
 	}
-	s.plan, why = simulate.NewPlan(s.experiment)
-	return s, why, nil
+	return s, s.makePlans(), nil
+}
+
+// makePlans decodes what the experiment asks for. After an error there is no
+// plan: what is there is not all of it.
+func (s *study) makePlans() error {
+	plan, err := simulate.NewPlan(s.experiment)
+	models, wrong := queueing.NewPlan(s.experiment)
+	if err := experiment.Join(err, wrong); err != nil {
+		return err
+	}
+	s.plan, s.queueing = plan, models
+	return nil
 }
 
 // readExperiment reads a file or, where there is none of that name, a

@@ -90,7 +90,7 @@ func gatherThrown(rows []queueing.BallsRow) ([]*configuration, error) {
 		r := &rows[i]
 		cells[i] = cell{
 			Where:       Where{Job: experiment.Balls, Config: r.Config, Workload: r.Workload, WorkloadPoint: r.WorkloadPoint, Factors: r.Factors},
-			replication: r.Replication, row: reflect.ValueOf(r).Elem(), measured: r.Balls, model: r.Theory, kind: r.TheoryKind,
+			replication: r.Replication, row: reflect.ValueOf(r).Elem(), measured: r.Balls,
 		}
 	}
 	return gather(thrown, cells)

@@ -11,7 +11,7 @@ import (
 // printBalls writes a block of all settings of balls and bins.
 func printBalls(w io.Writer, configs []*configuration, l *legend) {
 	fmt.Fprintln(w, "balls into bins")
-	columns := []column{{head: "", left: true}, {head: "mean maximum"}, {head: "sd"}, {head: "least-most"}, {head: "empty bins"}, {head: "theory", left: true}, {head: "runs"}}
+	columns := []column{{head: "", left: true}, {head: "mean maximum"}, {head: "sd"}, {head: "least-most"}, {head: "growth law"}, {head: "empty bins"}, {head: "replications"}}
 	for _, c := range configs {
 		x := present(c.of("maximum"))
 		lo, hi := math.Inf(1), math.Inf(-1)
@@ -20,8 +20,10 @@ func printBalls(w io.Writer, configs []*configuration, l *legend) {
 		}
 		cells := []string{
 			clip(c.WorkloadPoint, 2*mostLabel), c.withHalf("maximum", 1, 2, l), fmt.Sprintf("%.2f", math.Sqrt(stats.Variance(x))),
-			fmt.Sprintf("%.0f-%.0f", lo, hi), fmt.Sprintf("%.4f", stats.Mean(present(c.of("empty_share")))),
-			c.theoryOf("empty_share", l), fmt.Sprint(len(x)),
+			fmt.Sprintf("%.0f-%.0f", lo, hi), "-", percent(stats.Mean(present(c.of("empty_share")))), fmt.Sprint(len(x)),
+		}
+		if growth := present(c.of("growth_law")); len(growth) > 0 {
+			cells[4] = fmt.Sprintf("%.2f", growth[0])
 		}
 		if len(x) == 1 {
 			cells[2] = "-"
@@ -35,11 +37,9 @@ func printBalls(w io.Writer, configs []*configuration, l *legend) {
 	fmt.Fprintln(w)
 }
 
-// againstTheory writes what theory says of the mean: "10.00 M/M/1, -1.2 SE".
-func (c *configuration) againstTheory(l *legend) string { return c.theoryOf(c.mean, l) }
-
-func (c *configuration) theoryOf(name string, l *legend) string {
-	i := c.measures.of(name)
+// againstTheory writes what theory says of the mean: "10 M/M/1, -1.2 SE".
+func (c *configuration) againstTheory(l *legend) string {
+	i := c.measures.of(c.mean)
 	theory := c.theory[i]
 	if math.IsNaN(theory) {
 		return "-"

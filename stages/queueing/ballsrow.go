@@ -18,14 +18,10 @@ type BallsRow struct {
 	Choices     int32 `parquet:"choices,delta" symbol:"d" doc:"bins drawn for each ball, which goes to the least full one"`
 	Replacement bool  `parquet:"replacement" doc:"a bin may be drawn twice for one ball"`
 
-	Maximum    float64  `parquet:"maximum" better:"lower" doc:"most balls in a bin"`
-	EmptyShare float64  `parquet:"empty_share" better:"none" theory:"theory_empty_share" doc:"share of the bins that stay empty"`
-	Loads      []int64  `parquet:"loads" doc:"bins by their balls: entry k+1 counts those with k balls, so that lists that begin at 1 begin with the empty bins"`
-	LawOne     *float64 `parquet:"growth_one_choice" doc:"ln n / ln ln n: how the maximum grows with n at one choice and m = n; a rate of growth, not a value to expect"`
-	LawMany    *float64 `parquet:"growth_choices" doc:"ln ln n / ln d: how the maximum grows with n at two choices or more and m = n; a rate of growth, not a value to expect; NULL at one choice"`
-	Theory     *string  `parquet:"theory,dict" doc:"the model behind the columns theory_*; NULL where none is known"`
-	TheoryKind *string  `parquet:"theory_kind,dict" doc:"exact, or mean-field: the limit of many bins"`
-	TheoryLow  *float64 `parquet:"theory_empty_share" doc:"share of empty bins in theory"`
+	Maximum    int32    `parquet:"maximum,delta" better:"lower" doc:"most balls in a bin"`
+	Growth     *float64 `parquet:"growth_law" better:"none" doc:"ln n / ln ln n at one choice, ln ln n / ln d at more: how the maximum grows with n where m = n, up to a factor or a constant; not a value to expect. NULL where m is not n, or n below 16"`
+	EmptyShare float64  `parquet:"empty_share" better:"none" doc:"share of the bins that stay empty"`
+	Loads      []int64  `parquet:"loads" doc:"number of bins with 0, 1, 2, ... balls, up to the maximum"`
 }
 
 // Place makes the row the cell at that position of the grid.

@@ -40,31 +40,37 @@ type DispatchRow struct {
 	QuantileError float64  `parquet:"quantile_error" unit:"ratio" doc:"greatest relative error of the quantiles: 0 = exact (type 7, as DuckDB's quantile_cont), else from a sketch of fixed bins"`
 	Warnings      []string `parquet:"warnings" doc:"statistical doubts about this row"`
 
-	Theory             *string  `parquet:"theory,dict" doc:"the model in steady state behind the columns theory_*, such as M/M/1; NULL where none is known"`
-	TheoryKind         *string  `parquet:"theory_kind,dict" doc:"exact, or mean-field: the limit of many servers"`
-	TheoryResponseMean *float64 `parquet:"theory_response_mean" unit:"time" doc:"mean response time in theory"`
-	TheoryWaitMean     *float64 `parquet:"theory_wait_mean" unit:"time" doc:"mean waiting time in theory"`
-	TheoryResponseP99  *float64 `parquet:"theory_response_p99" unit:"time" doc:"0.99 quantile of the response time in theory"`
+	Theory     *string  `parquet:"theory,dict" doc:"the queue in steady state behind the columns theory_*, such as M/M/1; NULL where no formula is known"`
+	TheoryKind *string  `parquet:"theory_kind,dict" doc:"exact, or mean-field: the limit of many servers"`
+	TheoryMean *float64 `parquet:"theory_response_mean" unit:"time" doc:"mean response time in theory; NULL where it is infinite or not known, as are the others"`
+	TheoryP50  *float64 `parquet:"theory_response_p50" unit:"time" doc:"median response time in theory"`
+	TheoryP90  *float64 `parquet:"theory_response_p90" unit:"time" doc:"0.90 quantile of the response time in theory"`
+	TheoryP95  *float64 `parquet:"theory_response_p95" unit:"time" doc:"0.95 quantile of the response time in theory"`
+	TheoryP99  *float64 `parquet:"theory_response_p99" unit:"time" doc:"0.99 quantile of the response time in theory"`
+	TheoryP999 *float64 `parquet:"theory_response_p999" unit:"time" doc:"0.999 quantile of the response time in theory"`
 
 	ResponseMean *float64 `parquet:"response_mean" unit:"time" better:"lower" theory:"theory_response_mean" symbol:"R" doc:"mean response time, arrival to end of service"`
 	ResponseSD   *float64 `parquet:"response_sd" unit:"time" better:"lower" doc:"standard deviation of the response time over the requests of the run"`
-	ResponseP50  *float64 `parquet:"response_p50" unit:"time" better:"lower" doc:"median response time"`
-	ResponseP90  *float64 `parquet:"response_p90" unit:"time" better:"lower" doc:"0.90 quantile of the response time"`
-	ResponseP95  *float64 `parquet:"response_p95" unit:"time" better:"lower" doc:"0.95 quantile of the response time"`
+	ResponseP50  *float64 `parquet:"response_p50" unit:"time" better:"lower" theory:"theory_response_p50" doc:"median response time"`
+	ResponseP90  *float64 `parquet:"response_p90" unit:"time" better:"lower" theory:"theory_response_p90" doc:"0.90 quantile of the response time"`
+	ResponseP95  *float64 `parquet:"response_p95" unit:"time" better:"lower" theory:"theory_response_p95" doc:"0.95 quantile of the response time"`
 	ResponseP99  *float64 `parquet:"response_p99" unit:"time" better:"lower" theory:"theory_response_p99" doc:"0.99 quantile of the response time"`
-	ResponseP999 *float64 `parquet:"response_p999" unit:"time" better:"lower" doc:"0.999 quantile of the response time"`
+	ResponseP999 *float64 `parquet:"response_p999" unit:"time" better:"lower" theory:"theory_response_p999" doc:"0.999 quantile of the response time"`
 	ResponseMax  *float64 `parquet:"response_max" unit:"time" better:"lower" doc:"longest response time"`
-	WaitMean     *float64 `parquet:"wait_mean" unit:"time" better:"lower" theory:"theory_wait_mean" symbol:"W" doc:"mean response time less mean size over speed: under fcfs the time before service"`
-	Slowdown     *float64 `parquet:"slowdown_mean" better:"lower" doc:"mean of response time over the time that the request takes alone"`
-	Utilisation  *float64 `parquet:"utilisation" better:"none" doc:"work done over what all servers could have done, to the last arrival"`
-	Imbalance    *float64 `parquet:"load_imbalance" better:"lower" doc:"work sent to the server with most, over the mean, by speed"`
+	WaitMean     *float64 `parquet:"wait_mean" unit:"time" better:"lower" symbol:"W" doc:"mean response time less the server's own time for the size: under fcfs the time before service"`
+	Slowdown     *float64 `parquet:"slowdown_mean" better:"lower" doc:"mean of response time over size"`
+	Utilisation  *float64 `parquet:"utilisation" better:"none" doc:"share of the time from the first measured arrival to the last in which a server worked, mean over servers weighted by speed"`
+	Imbalance    *float64 `parquet:"load_imbalance" better:"lower" doc:"the busiest server's share of that time over the mean share"`
+	Drift        *float64 `parquet:"response_drift" unit:"ratio" better:"none" doc:"mean response time of the second half of the measured requests over the first half's, less 1: far from 0 in many replications, nothing has settled"`
 
-	ClassUpTo     []float64 `parquet:"class_upto" doc:"classes of requests by size: the largest size of each"`
+	ClassUpTo     []float64 `parquet:"class_upto" unit:"time" doc:"quarters of the law of sizes: the largest size in each, infinity for the last"`
 	ClassRequests []int64   `parquet:"class_requests" doc:"measured requests of each class"`
 	ClassMean     []float64 `parquet:"class_response_mean" unit:"time" doc:"mean response time of each class; NaN where it is empty"`
+	ClassP99      []float64 `parquet:"class_response_p99" unit:"time" doc:"0.99 quantile of each class, by bins, within 0.2 %"`
 	ClassSlowdown []float64 `parquet:"class_slowdown_mean" doc:"mean slowdown of each class; NaN where it is empty"`
-	ServerCount   []int64   `parquet:"server_requests" doc:"requests that each server got over the whole run"`
-	ServerUsage   []float64 `parquet:"server_utilisation" doc:"share of the time to the last arrival in which each server worked"`
+	ServerCount   []int64   `parquet:"server_requests" doc:"measured requests that each server got"`
+	ServerUsage   []float64 `parquet:"server_utilisation" doc:"share of the time between the first and the last measured arrival in which each server worked"`
+	Lengths       []float64 `parquet:"length_tail" doc:"share of servers with at least 0, 1, 2, ... requests, as arrivals see them; empty where policy and discipline keep no count"`
 }
 
 // Place makes the row the cell at that position of the grid.
