@@ -46,6 +46,7 @@ type lecture struct {
 	waiting  queue
 	prefills []int32   // running prefills in order of admission
 	chunks   []int32   // tokens that the current step computes of each
+	parts    []Chunk   // the same with their context, for the step model
 	done     []int32   // prompt tokens computed or found, of each
 	finish   heap.Heap // decoding requests by the decode step in which they end
 	context  int64     // tokens of context of all decodes
@@ -64,7 +65,7 @@ func (rp *lecture) Reset(s Setup) {
 	keep := *rp
 	*rp = lecture{
 		index: s.Index, params: *s.Params.(*Lecture), step: s.Step, capacity: s.KVTokens, cache: s.Cache, work: s.Work, log: s.Log,
-		waiting: keep.waiting, prefills: keep.prefills[:0], chunks: keep.chunks[:0], done: keep.done[:0],
+		waiting: keep.waiting, prefills: keep.prefills[:0], chunks: keep.chunks[:0], parts: keep.parts[:0], done: keep.done[:0],
 		finish: keep.finish[:0], left: keep.left[:0], end: Never,
 	}
 	rp.waiting.reset(rp.params)
@@ -230,6 +231,8 @@ func (rp *lecture) Form(now int64) {
 	rp.account(now)
 	decoding := int64(len(rp.finish))
 	batch := decodes(decoding, rp.context)
+	rp.parts = rp.parts[:0]
+	batch.Chunks = &rp.parts
 	budget := int64(rp.params.ChunkTokens) - decoding
 	for i, id := range rp.prefills {
 		n := rp.chunk(id, i, budget)
