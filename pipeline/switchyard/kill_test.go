@@ -32,12 +32,12 @@ func program(t *testing.T, stderr *bytes.Buffer, words ...string) *exec.Cmd {
 
 // straight runs the experiment without disturbance and returns its folder and
 // how long it took.
-func straight(t *testing.T) (dir string, took time.Duration) {
+func straight(t *testing.T, words ...string) (dir string, took time.Duration) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "straight")
 	var stderr bytes.Buffer
 	start := time.Now()
-	if err := program(t, &stderr, "--out", dir).Run(); err != nil {
+	if err := program(t, &stderr, append(words, "--out", dir)...).Run(); err != nil {
 		t.Fatalf("%v: %s", err, &stderr)
 	}
 	return dir, time.Since(start)
@@ -85,17 +85,19 @@ func TestKilledAndResumedIsTheSame(t *testing.T) {
 
 var resumeCommand = regexp.MustCompile(`resume with: switchyard (.*)`)
 
-// TestInterruptSaysHowToResume sends one SIGINT: exit code 130, and the
-// command that it prints completes the run to the same bytes.
+// TestInterruptSaysHowToResume sends one SIGINT when the first results are on
+// disk: exit code 130, and the command that it prints completes the run to the
+// same bytes.
 func TestInterruptSaysHowToResume(t *testing.T) {
-	want, took := straight(t)
+	longer := []string{"--set", "workloads.tool.requests=4000"}
+	want, _ := straight(t, longer...)
 	dir := filepath.Join(t.TempDir(), "interrupted")
 	var stderr bytes.Buffer
-	cmd := program(t, &stderr, "--out", dir)
+	cmd := program(t, &stderr, append(longer, "--out", dir)...)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(took / 2)
+	waitFor(t, filepath.Join(dir, "parts", "cells-*.parquet"))
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +118,35 @@ func TestInterruptSaysHowToResume(t *testing.T) {
 	}
 }
 
-// TestSecondInterruptAborts: two signals end the program at once, with 130 too.
+// waitFor waits until some file matches.
+func waitFor(t *testing.T, pattern string) {
+	t.Helper()
+	for range 3000 {
+		if found, _ := filepath.Glob(pattern); len(found) > 0 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("nothing matches %s after 30 s", pattern)
+}
+
+// TestPatientCountsOneSignal: one signal is noticed and the next given back.
+func TestPatientCountsOneSignal(t *testing.T) {
+	signals := make(chan os.Signal, 1)
+	if patient(signals, func() { t.Error("given back without a signal") })() {
+		t.Error("an interrupt without a signal")
+	}
+	signals <- os.Interrupt
+	given := make(chan struct{})
+	interrupted := patient(signals, func() { close(given) })
+	<-given
+	if !interrupted() {
+		t.Error("the signal was lost")
+	}
+}
+
+// TestSecondInterruptAborts: another signal ends the program without waiting
+// for cells that take a minute, with 130 too.
 func TestSecondInterruptAborts(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "aborted")
 	var stderr bytes.Buffer
@@ -124,18 +154,26 @@ func TestSecondInterruptAborts(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(300 * time.Millisecond)
-	start := time.Now()
-	for range 2 {
-		if err := cmd.Process.Signal(os.Interrupt); err != nil {
-			t.Fatal(err)
+	waitFor(t, filepath.Join(dir, "manifest.json"))
+	time.Sleep(200 * time.Millisecond) // into the first tasks, which make 3 million requests each
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	var err error
+	// A signal that comes before the one ahead of it was noticed is lost, so
+	// they are repeated as an impatient person would.
+	for running := true; running; {
+		_ = cmd.Process.Signal(os.Interrupt)
+		select {
+		case err = <-ended:
+			running = false
+		case <-time.After(300 * time.Millisecond):
 		}
-		time.Sleep(50 * time.Millisecond)
 	}
-	err := cmd.Wait()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 130 {
 		t.Fatalf("aborted: %v, expected exit code 130: %s", err, &stderr)
 	}
-	t.Logf("ended %v after the first signal", time.Since(start))
+	if found, _ := filepath.Glob(filepath.Join(dir, "parts", "*.parquet")); len(found) > 0 {
+		t.Errorf("%v: tasks in flight came to their end", found)
+	}
 }

@@ -139,8 +139,13 @@ func (s *study) resume(c *cli.Context) string {
 	if n := c.Int("workers"); n != 0 {
 		words += fmt.Sprint(" --workers ", n)
 	}
-	if c.Bool("fail-fast") {
-		words += " --fail-fast"
+	if c.IsSet("commit-every") {
+		words += fmt.Sprint(" --commit-every ", c.Duration("commit-every"))
+	}
+	for _, name := range []string{"fail-fast", "allow-missing"} {
+		if c.Bool(name) {
+			words += " --" + name
+		}
 	}
 	return words
 }
