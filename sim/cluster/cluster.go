@@ -68,6 +68,7 @@ func (s *Sim) Run(c Config, w *workload.Workload, policy string, p router.Params
 	if err := s.loop(c, r); err != nil {
 		return nil, err
 	}
+	s.frontEnd(c.Engine.Rules().FrontEndNs)
 	for i := range s.engine {
 		s.result.Replicas = append(s.result.Replicas, s.engine[i].Stats(s.result.EndNs))
 	}
@@ -78,7 +79,7 @@ func (s *Sim) Run(c Config, w *workload.Workload, policy string, p router.Params
 func (s *Sim) reset(c Config, w *workload.Workload, random uint64) {
 	n := w.Len()
 	s.work = w
-	s.cache.Reset(&w.Forest, c.Replicas, c.Engine.Rules().Evict)
+	s.cache.Reset(&w.Forest, c.Replicas, c.Engine.Rules())
 	res := &s.result
 	res.Log.Reset(n)
 	res.ArrivalNs = append(res.ArrivalNs[:0], w.ArrivalUs...)
@@ -238,6 +239,20 @@ func (s *Sim) gone(id int32, now int64, status Status) {
 		s.cache.Forget(int(chosen), w.Leaf[id])
 	}
 	s.closed.release(id, now)
+}
+
+// frontEnd adds what happens outside the engines to the times of tokens.
+func (s *Sim) frontEnd(ns int64) {
+	if ns == 0 {
+		return
+	}
+	res := &s.result
+	for i, status := range res.Status {
+		if status == Finished {
+			res.FirstNs[i] += ns
+			res.FinishNs[i] += ns
+		}
+	}
 }
 
 // form marks a replica for the end of this instant.

@@ -38,6 +38,15 @@ func (b *Batch) add(m, done int64) {
 	}
 }
 
+// decode puts n decodes with the given sum of contexts into b.
+func (b *Batch) decode(n, context int64) {
+	b.Tokens += n
+	b.Requests += n
+	b.Context += context
+	b.DecodeContext += context
+	b.Attention2 += 2*context + n
+}
+
 // decodes returns the batch of n decodes with the given sum of contexts.
 func decodes(n, context int64) Batch {
 	return Batch{Tokens: n, Requests: n, Context: context, DecodeContext: context, Attention2: 2*context + n}

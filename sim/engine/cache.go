@@ -11,6 +11,7 @@ type Cache struct {
 	forest   *workload.Forest
 	replicas int
 	evict    string
+	block    int32 // tokens that are cached together, 1 for any number
 
 	believed []Believed // what is cached, and what is on its way
 	pins     []int32    // running requests whose path has the node
@@ -42,12 +43,14 @@ const (
 )
 
 // Reset empties the cache and lays it out for a forest and a number of replicas.
-func (c *Cache) Reset(f *workload.Forest, replicas int, evict string) {
-	c.forest, c.replicas, c.evict, c.distinct = f, replicas, evict, 0
+func (c *Cache) Reset(f *workload.Forest, replicas int, rules Rules) {
+	c.forest, c.replicas, c.evict, c.block, c.distinct = f, replicas, rules.Evict, max(1, rules.Block), 0
 	cells := f.Nodes() * replicas
 	c.believed = cleared(c.believed, cells)
-	c.pins = cleared(c.pins, cells)
-	c.links = cleared(c.links, cells)
+	if rules.Block == 0 { // blocks are kept by the replicas
+		c.pins = cleared(c.pins, cells)
+		c.links = cleared(c.links, cells)
+	}
 	c.ever = cleared(c.ever, cells)
 	c.holders = cleared(c.holders, f.Nodes())
 	c.known = cleared(c.known, f.Nodes())
@@ -71,6 +74,13 @@ func cleared[T any](s []T, n int) []T {
 	s = s[:n]
 	clear(s)
 	return s
+}
+
+// Whole returns how many tokens of a node can be cached: those up to the end of
+// the last block that ends in it.
+func (c *Cache) Whole(node int32) int32 {
+	f := c.forest
+	return max(0, f.Tokens[node]-f.End[node]%c.block)
 }
 
 // Match returns the tokens of the longest prefix of the path to leaf that
@@ -110,14 +120,14 @@ func (c *Cache) Known(leaf int32) (int32, []Believed) {
 }
 
 // Send notes that a request with this path goes to replica r, and returns the
-// tokens of its prefix that were ever sent there before. With track the path
-// counts as on its way until Forget.
+// tokens of its prefix, in whole blocks, that were ever sent there before. With
+// track the path counts as on its way until Forget.
 func (c *Cache) Send(r int, leaf int32, track bool) (before int32) {
 	f := c.forest
 	for n := leaf; n != none; n = f.Parent[n] {
 		at := int(n)*c.replicas + r
 		if c.ever[at]&everSent != 0 {
-			before = f.End[n]
+			before = f.End[n] / c.block * c.block
 			break
 		}
 		c.ever[at] |= everSent
@@ -248,6 +258,37 @@ func (c *Cache) free(r int, need int64) {
 		c.cached[r] -= int64(gone)
 		c.loose[r] -= int64(gone)
 		c.evicted[r] += int64(gone)
+	}
+}
+
+// set makes the cached tokens of a node on replica r what a replica that keeps
+// its own blocks says; those of its ancestors are all that can be.
+func (c *Cache) set(r int, n, tokens int32) {
+	b := &c.believed[int(n)*c.replicas+r]
+	had := b.Cached
+	if had == tokens {
+		return
+	}
+	b.Cached = tokens
+	c.cached[r] += int64(tokens - had)
+	c.version[r]++
+	if had == 0 {
+		c.holders[n]++
+		if b.Sent == 0 {
+			c.known[n]++
+		}
+	}
+	if tokens == 0 {
+		c.holders[n]--
+		if b.Sent == 0 {
+			c.known[n]--
+		}
+	}
+	if tokens > c.most[n] {
+		c.distinct += int64(tokens - c.most[n])
+		c.most[n] = tokens
+	} else if tokens < had {
+		c.lower(n, had)
 	}
 }
 

@@ -55,7 +55,7 @@ func play(t testing.TB, w *workload.Workload, p Lecture, step StepModel, capacit
 	var cache Cache
 	var log Log
 	var rp lecture
-	cache.Reset(&w.Forest, 1, p.Evict)
+	cache.Reset(&w.Forest, 1, p.Rules())
 	log.Reset(w.Len())
 	rp.Reset(Setup{Params: &p, Step: step, KVTokens: capacity, Cache: &cache, Work: w, Log: &log})
 	next := 0
@@ -245,7 +245,7 @@ func TestNoAllocation(t *testing.T) {
 	var rp lecture
 	p := defaults(nil)
 	run := func() {
-		cache.Reset(&w.Forest, 1, p.Evict)
+		cache.Reset(&w.Forest, 1, p.Rules())
 		log.Reset(w.Len())
 		rp.Reset(Setup{Params: &p, Step: linear{}, KVTokens: 3000, Cache: &cache, Work: w, Log: &log})
 		for i := range w.Len() {

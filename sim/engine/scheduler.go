@@ -54,6 +54,17 @@ type Params interface {
 type Rules struct {
 	Evict   string // see Lecture.Evict
 	Private bool   // the private rest of a prompt is cached as well
+	Block   int32  // tokens of a block of a cache that the replica keeps itself; 0 for Cache, token by token
+
+	// FrontEndNs is added to the times of a request's first and last token when
+	// all is over: time outside the engine, which no clock of the run sees.
+	FrontEndNs int64
+}
+
+// Sized is implemented by parameters that have a say in the KV capacity.
+type Sized interface {
+	// KVTokens returns the capacity of a replica whose memory holds so many tokens.
+	KVTokens(memory int64) int64
 }
 
 // Scheduler is one entry of the table of schedulers.
@@ -63,7 +74,7 @@ type Scheduler struct {
 }
 
 // Schedulers lists the schedulers.
-func Schedulers() []Scheduler { return []Scheduler{lectureScheduler} }
+func Schedulers() []Scheduler { return []Scheduler{lectureScheduler, vllmScheduler} }
 
 // FindScheduler returns the scheduler of that name.
 func FindScheduler(name string) (Scheduler, bool) {

@@ -11,7 +11,7 @@ import (
 type holders struct {
 	row   []engine.Believed
 	most  int32
-	whole int32 // tokens of the node
+	whole int32 // tokens of the node that can be cached
 	ready bool
 }
 
@@ -25,7 +25,7 @@ func (v *View) longest(id int32, ready bool) (int32, holders) {
 		if node == workload.None {
 			return 0, holders{}
 		}
-		h := holders{row: row, whole: f.Tokens[node], ready: ready}
+		h := holders{row: row, whole: v.Cache.Whole(node), ready: ready}
 		for _, b := range row {
 			h.most = max(h.most, h.tokens(b))
 		}

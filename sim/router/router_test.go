@@ -41,7 +41,7 @@ func newState(t *testing.T, replicas int, docs []int64, rest int32) *state {
 		t.Fatal(err)
 	}
 	s := &state{t: t}
-	s.cache.Reset(&w.Forest, replicas, "token")
+	s.cache.Reset(&w.Forest, replicas, engine.Rules{Evict: "token"})
 	s.view = View{Replicas: replicas, Requests: make([]int32, replicas), Tokens: make([]int64, replicas), Cache: &s.cache, Work: w}
 	return s
 }

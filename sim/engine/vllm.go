@@ -1,0 +1,40 @@
+package engine
+
+var vllmScheduler = Scheduler{
+	Name:    "vllm-v1",
+	Summary: "running requests first, decodes and chunked prefills alike, then admissions while the token budget lasts; blocks of KV cache, preemption by recomputation",
+	Source:  "the scheduler of vLLM's V1 engine (vLLM 0.8 and later; Kwon et al., SOSP 2023, for its blocks)",
+	New:     func() Params { return new(VLLM) },
+}
+
+// VLLM are the parameters of the scheduler vllm-v1, under the names that vLLM
+// has for them. The defaults are those of its API server since 0.8 on GPUs of
+// less than 70 GB and on the A100; on the H100 it takes 8,192 tokens and 1,024
+// sequences since 0.9.
+type VLLM struct {
+	TokenBudget   int  `yaml:"max_num_batched_tokens" default:"2048" min:"1" max:"1000000000" unit:"tokens" doc:"new tokens that a step may compute, decodes included"`
+	MaxSeqs       int  `yaml:"max_num_seqs" default:"256" min:"1" max:"1000000" unit:"requests" doc:"requests that may run at once"`
+	LongPrefill   int  `yaml:"long_prefill_token_threshold" default:"0" min:"0" max:"1000000000" unit:"tokens" doc:"most prompt tokens of one request that a step computes; 0 for as many as the budget has"`
+	BlockSize     int  `yaml:"block_size" default:"16" min:"1" max:"1000000" unit:"tokens" doc:"tokens of a block of KV cache"`
+	Blocks        int  `yaml:"num_blocks" default:"0" min:"0" max:"1000000000" unit:"blocks" doc:"blocks of a replica; 0 for what memory holds"`
+	PrefixCaching bool `yaml:"enable_prefix_caching" default:"true" doc:"reuse the full blocks of earlier prompts"`
+
+	AdmissionDelayUs int64 `yaml:"admission_delay_us" default:"0" min:"0" max:"1000000000000" unit:"us" doc:"from the arrival at the replica to the waiting queue"`
+	FrontEndUs       int64 `yaml:"front_end_us" default:"0" min:"0" max:"1000000000000" unit:"us" doc:"added once to the times of first and last token, for what happens outside the engine; moves no clock"`
+}
+
+// NewReplica implements Params.
+func (*VLLM) NewReplica() Replica { return new(vllm) }
+
+// Rules implements Params.
+func (p *VLLM) Rules() Rules {
+	return Rules{Block: int32(p.BlockSize), FrontEndNs: p.FrontEndUs * 1000}
+}
+
+// KVTokens implements Sized.
+func (p *VLLM) KVTokens(memory int64) int64 {
+	if p.Blocks > 0 {
+		return int64(p.Blocks) * int64(p.BlockSize)
+	}
+	return memory / int64(p.BlockSize) * int64(p.BlockSize)
+}
