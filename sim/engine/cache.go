@@ -21,12 +21,13 @@ type Cache struct {
 	known    []int32    // by node: replicas with cached tokens or requests on their way
 	most     []int32    // by node: most tokens cached on a replica
 
-	head, tail []int32 // by replica: oldest and newest unpinned node
-	cached     []int64 // by replica: cached tokens
-	loose      []int64 // by replica: cached tokens that are not pinned
-	evicted    []int64 // by replica: tokens evicted so far
-	version    []int64 // by replica: changes of the cached set
-	distinct   int64   // tokens cached on at least one replica
+	head, tail []int32  // by replica: oldest and newest unpinned node
+	cached     []int64  // by replica: cached tokens
+	loose      []int64  // by replica: cached tokens that are not pinned
+	evicted    []int64  // by replica: tokens evicted so far
+	watched    []*index // by replica: what is told of changes, nil without
+	order      preorder // of the forest, where one is told
+	distinct   int64    // tokens cached on at least one replica
 }
 
 // Believed is what a router with perfect local knowledge knows of a node on a replica.
@@ -63,7 +64,7 @@ func (c *Cache) Reset(f *workload.Forest, replicas int, rules Rules) {
 	c.cached = cleared(c.cached, replicas)
 	c.loose = cleared(c.loose, replicas)
 	c.evicted = cleared(c.evicted, replicas)
-	c.version = cleared(c.version, replicas)
+	c.watched = cleared(c.watched, replicas)
 }
 
 // cleared returns s with n zero elements, in its old memory where that suffices.
@@ -75,6 +76,14 @@ func cleared[T any](s []T, n int) []T {
 	clear(s)
 	return s
 }
+
+// watch has x told of changes on replica r.
+func (c *Cache) watch(r int, x *index) {
+	c.order.number(c.forest)
+	c.watched[r] = x
+}
+
+func (c *Cache) unwatch(r int) { c.watched[r] = nil }
 
 // Whole returns how many tokens of a node can be cached: those up to the end of
 // the last block that ends in it.
@@ -106,6 +115,9 @@ func (c *Cache) Best(leaf int32) int32 {
 	}
 	return 0
 }
+
+// tokens returns the tokens of a node that replica r has cached.
+func (c *Cache) tokens(r int, node int32) int32 { return c.believed[int(node)*c.replicas+r].Cached }
 
 // Known returns the deepest node of the path to leaf that some replica has
 // cached or on its way, with one entry a replica; none and nil without.
@@ -205,12 +217,14 @@ func (c *Cache) unpin(r int, leaf int32) {
 // tokens that were not cached before.
 func (c *Cache) insert(r int, leaf int32) (added int64) {
 	f := c.forest
+	top := leaf // the highest node that changes
 	for n := leaf; n != none; n = f.Parent[n] {
 		at := int(n)*c.replicas + r
 		b := &c.believed[at]
 		if b.Cached == f.Tokens[n] {
 			break
 		}
+		top = n
 		if b.Cached == 0 {
 			c.holders[n]++
 			if b.Sent == 0 {
@@ -227,7 +241,9 @@ func (c *Cache) insert(r int, leaf int32) (added int64) {
 	}
 	if added > 0 {
 		c.cached[r] += added
-		c.version[r]++
+		if x := c.watched[r]; x != nil {
+			x.changed(top)
+		}
 	}
 	return added
 }
@@ -237,7 +253,6 @@ func (c *Cache) free(r int, need int64) {
 	if need <= 0 {
 		return
 	}
-	c.version[r]++
 	for need > 0 {
 		n := c.head[r]
 		b := &c.believed[int(n)*c.replicas+r]
@@ -258,6 +273,9 @@ func (c *Cache) free(r int, need int64) {
 		c.cached[r] -= int64(gone)
 		c.loose[r] -= int64(gone)
 		c.evicted[r] += int64(gone)
+		if x := c.watched[r]; x != nil {
+			x.changed(n)
+		}
 	}
 }
 
@@ -271,7 +289,9 @@ func (c *Cache) set(r int, n, tokens int32) {
 	}
 	b.Cached = tokens
 	c.cached[r] += int64(tokens - had)
-	c.version[r]++
+	if x := c.watched[r]; x != nil {
+		x.changed(n)
+	}
 	if had == 0 {
 		c.holders[n]++
 		if b.Sent == 0 {

@@ -14,7 +14,14 @@ type Log struct {
 	Preemptions                []int16 // times that it was preempted
 	TimedOut                   []bool  // it left the queue unserved, at its replica's End
 
-	match []int32 // tokens found in the cache
+	match  []int32 // tokens found in the cache
+	places []place // of waiting requests
+
+	// Where requests may be preempted:
+	made  []int32 // output tokens made before the last admission
+	hoped []int32 // output tokens that were expected at the last admission
+	last  []int64 // decode step with which that expectation ends, 0 once it has
+	turn  []int32 // order of admission on its replica
 }
 
 // Reset prepares the log for n requests.
@@ -27,6 +34,22 @@ func (l *Log) Reset(n int) {
 	l.Preemptions = cleared(l.Preemptions, n)
 	l.TimedOut = cleared(l.TimedOut, n)
 	l.match = cleared(l.match, n)
+	l.made, l.places = l.made[:0], l.places[:0]
+}
+
+// wait makes room for the places of n waiting requests.
+func (l *Log) wait(n int) {
+	if len(l.places) != n {
+		l.places = cleared(l.places, n)
+	}
+}
+
+// preemptible makes room for what is known of n requests that may be preempted.
+func (l *Log) preemptible(n int) {
+	if len(l.made) == n {
+		return // another replica has done so
+	}
+	l.made, l.hoped, l.last, l.turn = cleared(l.made, n), cleared(l.hoped, n), cleared(l.last, n), cleared(l.turn, n)
 }
 
 func filled(s []int64, n int, v int64) []int64 {

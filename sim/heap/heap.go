@@ -36,6 +36,18 @@ func (h *Heap) Push(x Item) {
 	*h = s
 }
 
+// Remove takes out the item at index i, at the cost of building the heap anew.
+func (h *Heap) Remove(i int) {
+	s := *h
+	last := len(s) - 1
+	s[i] = s[last]
+	old := s[:last]
+	*h = s[:0]
+	for _, x := range old {
+		h.Push(x)
+	}
+}
+
 // Pop removes the least item of a heap that is not empty.
 func (h *Heap) Pop() Item {
 	s := *h

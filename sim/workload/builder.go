@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"switchyard/sim/rng"
 )
@@ -79,12 +81,25 @@ func (b *Builder) Add(r *Request) error {
 			w.Tags = append(w.Tags, nil)
 		}
 		w.Tags = append(w.Tags, r.Tags)
+		w.Priority = optional(w.Priority, i, 0, priority(r.Tags))
 	}
 	w.Prompt = append(w.Prompt, r.Prompt)
 	w.Output = append(w.Output, r.Output)
 	w.Leaf = append(w.Leaf, leaf)
 	b.outputs = optional(b.outputs, i, None, output)
 	return nil
+}
+
+// priority returns the priority that a request's tags give it.
+func priority(tags []string) int32 {
+	for _, tag := range tags {
+		if text, ok := strings.CutPrefix(tag, "priority="); ok {
+			if p, err := strconv.ParseInt(text, 10, 32); err == nil {
+				return int32(p)
+			}
+		}
+	}
+	return 0
 }
 
 // optional appends v at index i to a slice that stays nil while all its values

@@ -78,14 +78,14 @@ type Segment struct {
 // Request is one request as a generator or a reader gives it, one row of
 // table `workload`.
 type Request struct {
-	ArrivalUs int64 // since the start; None where After decides
-	After     int32 // index of the request whose end releases this one, or None
-	ThinkUs   int64 // from the end of After to the arrival
-	Session   int64 // conversation, user or agent; None without
-	Turn      int32 // position in the session, from 0
-	Tags      []string
-	Prompt    int32 // prompt tokens, private rest included; at least 1
-	Output    int32 // output tokens; at least 1
+	ArrivalUs int64    // since the start; None where After decides
+	After     int32    // index of the request whose end releases this one, or None
+	ThinkUs   int64    // from the end of After to the arrival
+	Session   int64    // conversation, user or agent; None without
+	Turn      int32    // position in the session, from 0
+	Tags      []string // priority=3, a whole number, gives a priority; 0 without
+	Prompt    int32    // prompt tokens, private rest included; at least 1
+	Output    int32    // output tokens; at least 1
 	Segments  []Segment
 	// OutputID names the segment that a later turn's path has in the place of
 	// this request's output, directly under this request's last segment; None
@@ -117,6 +117,7 @@ type Workload struct {
 	Session    []int64    // optional
 	Turn       []int32    // optional
 	Tags       [][]string // optional
+	Priority   []int32    // optional: of a request, greater ones first where an engine goes by it; from its tag
 	Prompt     []int32
 	Output     []int32
 	Leaf       []int32 // last node of the prompt's path, or None
