@@ -44,6 +44,7 @@ type cell struct {
 	arrived, completed, measured, unserved int64
 	saturated                              bool // known before the run
 	model, kind                            *string
+	warnings                               []string // that concern latencies
 }
 
 // gatherServed groups the rows of table `cells`.
@@ -77,7 +78,7 @@ func gatherDispatched(rows []queueing.DispatchRow) ([]*configuration, error) {
 				Replicas: r.Servers, Factors: r.Factors, WarmUp: r.WarmUp,
 			},
 			replication: r.Replication, row: reflect.ValueOf(r).Elem(),
-			measured: r.Measured, saturated: r.Saturated, model: r.Theory, kind: r.TheoryKind,
+			measured: r.Measured, saturated: r.Saturated, model: r.Theory, kind: r.TheoryKind, warnings: r.Warnings,
 		}
 	}
 	return gather(dispatched, cells)
@@ -125,6 +126,7 @@ func newConfiguration(m *measures, cell *cell) *configuration {
 	c := &configuration{
 		Where: cell.Where, measures: m, model: cell.model, kind: cell.kind,
 		values: make([][]float64, len(m.list)), theory: make([]float64, len(m.list)),
+		timing: slices.Clone(cell.warnings),
 	}
 	for i := range m.list {
 		c.theory[i] = math.NaN()

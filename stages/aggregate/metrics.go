@@ -22,24 +22,26 @@ type metric struct {
 
 // measures are the metrics of one table of cells.
 type measures struct {
-	job        string
-	list       []metric // in column order
-	index      map[string]int
-	mean, tail string // the metrics that a person sees first
+	job   string
+	list  []metric // in column order
+	index map[string]int
+	// The metrics that a person sees first, and the one that tells of change
+	// within a run, or "".
+	mean, tail, drift string
 }
 
 // The tables of cells.
 var (
-	served     = measuresOf(experiment.Simulate, reflect.TypeFor[simulate.Cell](), meanE2E, p99E2E)
-	thrown     = measuresOf(experiment.Balls, reflect.TypeFor[queueing.BallsRow](), "maximum", "maximum")
-	dispatched = measuresOf(experiment.Dispatch, reflect.TypeFor[queueing.DispatchRow](), "response_mean", "response_p99")
+	served     = measuresOf(experiment.Simulate, reflect.TypeFor[simulate.Cell](), meanE2E, p99E2E, "e2e_drift")
+	thrown     = measuresOf(experiment.Balls, reflect.TypeFor[queueing.BallsRow](), "maximum", "maximum", "")
+	dispatched = measuresOf(experiment.Dispatch, reflect.TypeFor[queueing.DispatchRow](), "response_mean", "response_p99", "response_drift")
 )
 
 // metrics are those of table `cells`.
 var metrics = served.list
 
-func measuresOf(job string, row reflect.Type, mean, tail string) *measures {
-	m := &measures{job: job, list: metricsOf(row), index: map[string]int{}, mean: mean, tail: tail}
+func measuresOf(job string, row reflect.Type, mean, tail, drift string) *measures {
+	m := &measures{job: job, list: metricsOf(row), index: map[string]int{}, mean: mean, tail: tail, drift: drift}
 	for i := range m.list {
 		m.index[m.list[i].name] = i
 	}
@@ -103,7 +105,6 @@ const (
 	p99E2E     = "e2e_p99_us"
 	hitRate    = "prefix_hit_rate"
 	hitCeiling = "hit_ceiling"
-	driftE2E   = "e2e_drift"
 	growthRps  = "backlog_slope_rps"
 	arrivalRps = "arrival_rps"
 )

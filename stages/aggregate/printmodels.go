@@ -48,6 +48,9 @@ func (c *configuration) againstTheory(l *legend) string {
 	if c.model != nil {
 		text += " " + *c.model
 	}
+	if c.kind == nil || *c.kind != "exact" {
+		return text // what is off is the limit, by how much no chance tells
+	}
 	if d := deviation(present(c.values[i]), theory); !math.IsNaN(d) {
 		l.theory = true
 		text += fmt.Sprintf(", %+.1f SE", d)

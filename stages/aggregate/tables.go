@@ -35,7 +35,7 @@ type Summary struct {
 	Theory      *float64 `parquet:"theory" doc:"value in theory, in steady state; NULL where none is known"`
 	TheoryModel *string  `parquet:"theory_model,dict" doc:"the model that it comes from, such as M/M/1"`
 	TheoryKind  *string  `parquet:"theory_kind,dict" doc:"exact, or mean-field: the limit of many servers or bins"`
-	Deviation   *float64 `parquet:"deviation_se" unit:"standard error" doc:"(mean - theory) / (sd / sqrt n); beyond 2 chance is not enough, though a run that starts empty has means below a steady state's; NULL with one replication"`
+	Deviation   *float64 `parquet:"deviation_se" unit:"standard error" doc:"(mean - theory) / (sd / sqrt n); beyond 2 chance is hardly enough, but theory is of the steady state, below which a run that starts empty lies, and a mean-field value is a limit; NULL with one replication"`
 	Warnings    []string `parquet:"warnings" doc:"statistical doubts about this row"`
 }
 

@@ -40,8 +40,8 @@ func (c *configuration) doubt(x *extra, missing *MissingError) {
 	if c.saturated {
 		// That it never settles is what saturation means: no more doubts.
 		c.timing = append(c.timing, saturatedTiming)
-	} else if c.Job == experiment.Simulate {
-		c.timing = append(c.timing, c.drift()...)
+	} else {
+		c.timing = append(c.timing, c.changes()...)
 	}
 	if x == nil {
 		return
@@ -53,13 +53,16 @@ func (c *configuration) doubt(x *extra, missing *MissingError) {
 	}
 }
 
-// drift compares the halves of the window.
-func (c *configuration) drift() []string {
-	mean, in := stats.Interval(present(c.of(driftE2E)), level)
+// changes compares the halves of the window.
+func (c *configuration) changes() []string {
+	if c.drift == "" {
+		return nil
+	}
+	mean, in := stats.Interval(present(c.of(c.drift)), level)
 	if !in.Exists() || in.Contains(0) || math.Abs(mean) < mostDrift {
 		return nil
 	}
-	return []string{fmt.Sprintf("mean E2E changes by %+.0f %% from the window's first half to its second: warm up or run longer", 100*mean)}
+	return []string{fmt.Sprintf("mean latency changes by %+.0f %% from the window's first half to its second: warm up or run longer", 100*mean)}
 }
 
 // warningsOf returns the warnings of one metric's rows.

@@ -127,7 +127,7 @@ func (c *Config) row() DispatchRow {
 		SizeMean: law.Mean(), SizeSCV: finite(dist.SCV(law)),
 		Information: s.Information.Model, Age: s.Information.Age, Corrections: s.Information.Corrections,
 		Dispatchers: int32(s.System.Dispatchers), WarmUp: s.WarmUp, Requests: s.Traffic.Requests,
-		Saturated: !(s.Load() < 1),
+		Saturated: overloaded(s), Warnings: doubts(s),
 	}
 	if t := &c.theory; t.Kind != queueing.None {
 		row.Theory, row.TheoryKind = &t.Model, &t.Kind
