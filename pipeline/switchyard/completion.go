@@ -116,7 +116,7 @@ func commandNames(app *cli.App) (names []named) {
 			names = append(names, named{c.Name, c.Usage})
 		}
 	}
-	return append(names, named{"help", "print the help of a command"})
+	return names
 }
 
 func flagNames(command *cli.Command) (names []named) {
