@@ -62,7 +62,7 @@ func (l *legend) print(w io.Writer) {
 		fmt.Fprintln(w, "[ ]   95 % interval of the ratio of mean latencies (Fieller), paired by replication")
 	}
 	if l.theory {
-		fmt.Fprintln(w, "SE    standard errors between mean and theory, which is of the steady state: short runs from empty lie below")
+		fmt.Fprintln(w, "SE    standard errors between mean and steady-state theory; a short run that starts empty lies below")
 	}
 	if l.ties {
 		fmt.Fprintln(w, "1=    not told apart from the best (paired t test, Holm's correction, 5 %)")
