@@ -1,8 +1,5 @@
 package engine
 
-// maxStretch bounds the steps that are planned ahead.
-const maxStretch = 4096
-
 func (rp *vllm) Form(now int64) {
 	if rp.busy {
 		return
@@ -209,7 +206,7 @@ func (rp *vllm) lookAhead(now int64) {
 	}
 	last, phase, context := rp.plan[0], rp.phase, rp.context
 	used := rp.blocks - rp.pool.free
-	for step := rp.passed + 1; last.end < until && !rp.finishes(step) && len(rp.plan) < maxStretch; step++ {
+	for step := rp.passed + 1; last.end < until && !rp.finishes(step) && len(rp.plan) < rp.ahead; step++ {
 		if phase++; phase == rp.size {
 			phase = 0
 		}

@@ -33,6 +33,7 @@ type vllm struct {
 	scheduled int64 // decodes in the current step
 	plan      []vllmStep
 	stretch   int // steps of plan up to end
+	ahead     int // most steps that are planned at once
 	changed   int64
 	chunks    []Chunk
 	leaving   []int32 // slots
@@ -59,7 +60,7 @@ func (rp *vllm) Reset(s Setup) {
 	rp.stats, rp.changed, rp.admitted = Stats{}, 0, 0
 	rp.queue, rp.head, rp.candidate = rp.queue[:0], 0, 0
 	rp.preempted, rp.prefills = rp.preempted[:0], rp.prefills[:0]
-	rp.busy, rp.end, rp.stretch = false, Never, 0
+	rp.busy, rp.end, rp.stretch, rp.ahead = false, Never, 0, 4096
 	rp.vllmSlots.reset(int32(p.BlockSize))
 	rp.pool.reset(s, int32(p.BlockSize), rp.blocks)
 }

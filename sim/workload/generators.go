@@ -47,6 +47,8 @@ var generators = []Entry{
 		"published: groups, prompt, shares; assumed: output"},
 	{"chat", "conversations of several turns with a growing history", "free parameters", func() Generator { return new(Chat) },
 		"all lengths are assumed; the answer is as long as in Azure's 2023 conversations"},
+	{"prefix-groups", "groups of equal popularity with one prefix each, normal lengths", "free parameters", func() Generator { return new(PrefixGroups) },
+		"by default the smaller of two workloads that simulators are compared on"},
 	{"mixture", "several generators at once, each with its share", "section components of the item", func() Generator { return new(Mixture) }, ""},
 }
 

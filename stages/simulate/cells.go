@@ -106,7 +106,7 @@ type Cell struct {
 	MaxRequestShare  *float64 `parquet:"max_request_share" unit:"share" better:"none" doc:"largest share of the requests that arrived in the window on one replica"`
 
 	Utilisation   *float64 `parquet:"utilisation" unit:"share" better:"none" symbol:"ρ" doc:"share of the window in which a replica runs a step, mean over replicas"`
-	KVMean        *float64 `parquet:"kv_mean" unit:"share" better:"none" doc:"used KV cache / C, cached prefixes included, time average over the window and mean over replicas"`
+	KVMean        *float64 `parquet:"kv_mean" unit:"share" better:"none" doc:"used KV cache / C, cached prefixes included (under vllm-v1 without those that no running request holds), time average over the window and mean over replicas"`
 	KVPeak        *float64 `parquet:"kv_peak" unit:"share" better:"none" doc:"most KV cache ever used by a replica / C, over the whole run"`
 	EvictedTokens int64    `parquet:"evicted_tokens,delta" unit:"token" better:"none" doc:"cached tokens evicted over the whole run, all replicas"`
 	Preemptions   int64    `parquet:"preemptions,delta" better:"lower" doc:"times that a request which arrived in the window was preempted"`

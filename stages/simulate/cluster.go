@@ -67,6 +67,9 @@ func decodeCluster(in experiment.Instance) (*Cluster, error) {
 	if kv == 0 {
 		kv = hardware.KVCapacity(gpu, model, c.Params.TensorParallel, c.Params.MemoryUtilization)
 	}
+	if sized, ok := c.Engine.(engine.Sized); ok {
+		kv = sized.KVTokens(kv)
+	}
 	if kv < 1 {
 		return nil, in.Section.Errorf("gpu", fmt.Sprintf("memory for the %.1f GB of weights of %s: raise tensor_parallel or memory_utilization",
 			float64(model.WeightBytes())/1e9, model.Name), nil)
