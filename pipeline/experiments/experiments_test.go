@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"switchyard/stages/experiment"
+	"switchyard/stages/queueing"
 	"switchyard/stages/simulate"
 )
 
@@ -35,6 +36,10 @@ func TestBuiltIns(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			models, err := queueing.NewPlan(e)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if e.Name != name {
 				t.Errorf("its name inside is %s", e.Name)
 			}
@@ -50,6 +55,19 @@ func TestBuiltIns(t *testing.T) {
 			for i := range plan.Runs {
 				if plan.Runs[i].Key != second.Runs[i].Key || plan.Runs[i].Name() != second.Runs[i].Name() {
 					t.Fatalf("resolved, %s becomes %s", plan.Runs[i].Name(), second.Runs[i].Name())
+				}
+			}
+			modelsAgain, err := queueing.NewPlan(again)
+			if err != nil {
+				t.Fatalf("%v in\n%s", err, e.Resolved())
+			}
+			cells, cellsAgain := append(models.Balls, models.Dispatch...), append(modelsAgain.Balls, modelsAgain.Dispatch...)
+			if len(cells)+len(plan.Runs) == 0 || len(cells) != len(cellsAgain) {
+				t.Fatalf("%d cells, resolved %d", len(cells), len(cellsAgain))
+			}
+			for i := range cells {
+				if cells[i].Key != cellsAgain[i].Key || cells[i].Name() != cellsAgain[i].Name() {
+					t.Fatalf("resolved, %s becomes %s", cells[i].Name(), cellsAgain[i].Name())
 				}
 			}
 		})

@@ -1,6 +1,10 @@
 // Package aggregate turns the replications of an experiment into statements:
-// table `cells` into tables `summary` and `comparisons`, and into the short
-// table that a run prints at its end.
+// its tables of cells into tables `summary` and `comparisons`, and into the
+// short table that a run prints at its end.
+//
+// Each job of an experiment has a table of cells: `cells` (simulate), `balls`
+// and `dispatch`. Their metrics are the columns with the tag better; column
+// `job` of the results says whose a row is.
 //
 // The recipe:
 //
@@ -16,7 +20,8 @@
 //  4. `summary`: a row a configuration and metric. The mean over replications
 //     and its 95 % Student t interval, NULL with one replication; for
 //     quantiles, the quantile of all replications' requests together beside
-//     it, where they are kept.
+//     it, where they are kept. Where the cells have a value in theory, it stands
+//     beside the mean with the deviation in standard errors.
 //  5. `comparisons`: a row a configuration and metric against the baseline
 //     router's configuration at the same point, paired by replication (both
 //     saw the same requests): the difference with its paired t interval and p
@@ -30,7 +35,9 @@
 // A point is what routers share: a workload with its swept values (`tool
 // rate_rps=4`) on a cluster with its own (`a6000x4`). An axis of a router
 // belongs to the router: each of its values (`sticky threshold=0.25`) is a
-// router to compare, and counts in Holm's correction.
+// router to compare, and counts in Holm's correction. In dispatch a point is a
+// system, and policies are its routers; settings of balls and bins compete with
+// nothing. A job without the baseline that another has takes its own first.
 //
 // A replication in which a metric has no value (time per output token where
 // every answer is one token) is left out of that metric and n says how many
