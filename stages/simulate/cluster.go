@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"switchyard/sim/cluster"
@@ -11,16 +12,17 @@ import (
 	"switchyard/stages/experiment"
 )
 
-// ClusterParams are the parameters of an item of `clusters`, beside those of
-// the step model (hardware.RooflineParams) and the section `engine`
+// ClusterParams are the parameters of an item of `clusters`, beside its gpu and
+// model, the section `step` (StepParams and those of the step model; without it
+// hardware.RooflineParams stand in the item), and the section `engine`
 // (EngineParams and those of its scheduler).
 type ClusterParams struct {
 	Replicas          int     `yaml:"replicas" required:"true" min:"1" max:"4096" doc:"replicas behind the router"`
-	Model             string  `yaml:"model" required:"true" doc:"model that every replica serves; see list models"`
-	GPU               string  `yaml:"gpu" required:"true" doc:"GPU of every replica; see list gpus"`
 	TensorParallel    int     `yaml:"tensor_parallel" default:"1" min:"1" max:"64" unit:"gpus" doc:"GPUs a replica"`
 	MemoryUtilization float64 `yaml:"memory_utilization" default:"0.9" min:"0.01" max:"1" unit:"share" doc:"share of GPU memory for weights and KV cache"`
 	KVTokens          int64   `yaml:"kv_tokens" default:"0" min:"0" unit:"tokens" doc:"KV cache of a replica; 0 means what memory leaves beside the weights"`
+	WeightDType       string  `yaml:"weight_dtype" default:"bf16" enum:"bf16|fp8" doc:"data type of the weights of attention and feed-forward layers"`
+	KVDType           string  `yaml:"kv_dtype" default:"bf16" enum:"bf16|fp8" doc:"data type of the KV cache"`
 }
 
 // EngineParams is the one parameter that every section `engine` has; the
@@ -33,7 +35,7 @@ type EngineParams struct {
 type Cluster struct {
 	Name      string
 	Params    ClusterParams
-	Step      hardware.RooflineParams
+	Hardware  Hardware
 	Scheduler string
 	Engine    engine.Params
 	Config    cluster.Config
@@ -45,37 +47,60 @@ func decodeCluster(in experiment.Instance) (*Cluster, error) {
 	c := &Cluster{Name: in.Name}
 	var section struct {
 		Engine experiment.Section `yaml:"engine" doc:"scheduler of every replica"`
+		Step   experiment.Section `yaml:"step" doc:"step model of every replica"`
 	}
-	wrong := in.Section.Decode(1, &c.Params, &c.Step, &section)
+	h := &c.Hardware
+	wrong := in.Section.Decode(1, append(h.forms(in.Section), &c.Params, &section)...)
 	if wrong != nil { // what can be told in spite of it
 		section.Engine, _ = in.Section.Section("engine")
-		c.Params.Model, _ = in.Section.String("model")
-		c.Params.GPU, _ = in.Section.String("gpu")
 	}
-	model, err := find(in.Section, "model", c.Params.Model, hardware.Models(), func(m hardware.Model) string { return m.Name })
-	wrong = experiment.Join(wrong, err)
-	gpu, err := find(in.Section, "gpu", c.Params.GPU, hardware.GPUs(), func(g hardware.GPU) string { return g.Name })
-	wrong = experiment.Join(wrong, err, c.decodeEngine(section.Engine))
+	wrong = experiment.Join(wrong, h.decodeParts(in.Section), h.decodeStep(in.Section), c.decodeEngine(section.Engine))
+	if wrong == nil {
+		wrong = h.require(in.Section, c.kvTokens(hardware.Model{}) > 0)
+	}
 	if wrong != nil {
 		return nil, wrong
 	}
-	step, err := hardware.NewRoofline(gpu, model, c.Params.TensorParallel, c.Step)
-	if err != nil {
-		return nil, in.Section.Errorf("tensor_parallel", fmt.Sprintf("a divisor of the %d KV heads of %s", model.KVHeads, model.Name), nil)
+	weights, _ := hardware.FindDType(c.Params.WeightDType)
+	kv, _ := hardware.FindDType(c.Params.KVDType)
+	if err := c.build(in.Section, h.Model.With(weights, kv)); err != nil {
+		return nil, err
 	}
+	return c, nil
+}
+
+// build makes what a run takes from what has been decoded.
+func (c *Cluster) build(in experiment.Section, model hardware.Model) error {
+	h, p := &c.Hardware, &c.Params
+	if model.Name != "" {
+		if err := model.CheckDegree(p.TensorParallel); err != nil {
+			return atField(in, err)
+		}
+	}
+	step, err := h.Params.Build(h.GPU, model, p.TensorParallel)
+	if err != nil {
+		return atField(in, err)
+	}
+	kv := c.kvTokens(model)
+	if kv < 1 {
+		return in.Errorf("gpu", fmt.Sprintf("memory for the %.1f GB of weights of %s: raise tensor_parallel or memory_utilization",
+			float64(model.WeightBytes())/1e9, model.Name), nil)
+	}
+	c.Config = cluster.Config{Replicas: p.Replicas, Step: step, KVTokens: kv, Engine: c.Engine}
+	return nil
+}
+
+// kvTokens returns the KV capacity of a replica: what the file says, or else
+// what memory leaves beside the weights of the model, none without one.
+func (c *Cluster) kvTokens(model hardware.Model) int64 {
 	kv := c.Params.KVTokens
-	if kv == 0 {
-		kv = hardware.KVCapacity(gpu, model, c.Params.TensorParallel, c.Params.MemoryUtilization)
+	if kv == 0 && model.Name != "" {
+		kv = hardware.KVCapacity(c.Hardware.GPU, model, c.Params.TensorParallel, c.Params.MemoryUtilization)
 	}
 	if sized, ok := c.Engine.(engine.Sized); ok {
 		kv = sized.KVTokens(kv)
 	}
-	if kv < 1 {
-		return nil, in.Section.Errorf("gpu", fmt.Sprintf("memory for the %.1f GB of weights of %s: raise tensor_parallel or memory_utilization",
-			float64(model.WeightBytes())/1e9, model.Name), nil)
-	}
-	c.Config = cluster.Config{Replicas: c.Params.Replicas, Step: step, KVTokens: kv, Engine: c.Engine}
-	return c, nil
+	return kv
 }
 
 // decodeEngine decodes the section `engine`.
@@ -111,7 +136,9 @@ func find[T any](s experiment.Section, key, name string, table []T, nameOf func(
 
 // key says all that a cluster contributes to what happens in a cell.
 func (c *Cluster) key() string {
-	parts := append(param.Canonical(&c.Params), param.Canonical(&c.Step)...)
+	parts := append(param.Canonical(&c.Params), c.Hardware.identity...)
+	slices.Sort(parts)
+	parts = append(parts, c.Hardware.stepKey()...)
 	if c.Scheduler != "lecture" {
 		parts = append(parts, "engine.scheduler="+c.Scheduler)
 	}

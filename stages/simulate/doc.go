@@ -23,6 +23,31 @@
 //     job := simulate.Job(plan, simulate.Options{Dir: dir})
 //     report, err := run.Execute(ctx, job, run.Options{Dir: dir})
 //
+// # Clusters
+//
+// A replica is a model on one or more GPUs, in two data types; each is a name
+// of the catalogue or a section of one's own figures:
+//
+//	clusters:
+//	  - name: mine
+//	    replicas: 4
+//	    model: {layers: 32, hidden: 4096, heads: 32, kv_heads: 8, ffn: 14336, vocab: 32000}
+//	    gpu: {tflops: 500, fp8_tflops: 1000, bandwidth_gbs: 3000, memory_gb: 96}
+//	    weight_dtype: fp8
+//	    kv_dtype: fp8
+//
+// Its steps are timed by a roofline with assumed utilisations, which stand in
+// the cluster (mfu, mbu, overhead_us, allreduce_latency_us), or by the step
+// model that a section step names, with coefficients that someone measured:
+//
+//	step: {model: linear, base_us: 5000, per_prefill_token_us: 20, per_context_token_us: 0.05}
+//	step: {model: table, file: steps.csv}
+//
+// A table is a CSV file with a header: prefill_tokens, decodes, context_tokens
+// (summed over the decodes, before their new tokens) and step_us. A step model
+// that uses no figure of the model or the GPU needs none named where the KV
+// cache has a size (kv_tokens, or blocks of the scheduler).
+//
 // # The window
 //
 // The first share of the arrivals is cut (`warm_up`), by rank of arrival. The

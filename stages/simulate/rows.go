@@ -13,7 +13,7 @@ func (p *Plan) cellRow(r *Run) Cell {
 	e, c := p.Experiment, r.Config
 	row := Cell{
 		CellKey: r.Key, Seed: int64(e.Seed), Replication: int32(r.Replication),
-		Policy: c.Router.Policy.Name, Model: c.Cluster.Params.Model, GPU: c.Cluster.Params.GPU,
+		Policy: c.Router.Policy.Name, Model: c.Cluster.Hardware.Model.Name, GPU: c.Cluster.Hardware.GPU.Name,
 		TensorParallel: int32(c.Cluster.Params.TensorParallel), Replicas: int32(c.Cluster.Params.Replicas),
 		RequestsShare: share(e.Tables), KVCapacity: c.Cluster.Config.KVTokens,
 	}
