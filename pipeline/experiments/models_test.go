@@ -165,7 +165,7 @@ func TestLectureStale(t *testing.T) {
 		t.Errorf("two choices take %v at T = 50, random %v", two, random)
 	}
 	// Corrections keep shortest queue below two choices and far below random.
-	for _, age := range []string{"0.25", "1", "4"} {
+	for _, age := range []string{"1", "4", "16"} {
 		jsq, two := f.mean("information=corrected age="+age+" / jsq response_mean"), f.mean("information=corrected age="+age+" / two-choices response_mean")
 		if !(jsq < two && jsq < random/2) {
 			t.Errorf("T = %s: with corrections shortest queue takes %v, two choices %v, random %v", age, jsq, two, random)
