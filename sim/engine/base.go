@@ -23,6 +23,7 @@ type base struct {
 	waiting  queue
 	prefills []int32   // running prefills in order of admission
 	chunks   []int32   // tokens that the current step computes of each
+	parts    []Chunk   // the same with their context, for the step model
 	done     []int32   // prompt tokens computed or found, of each
 	finish   heap.Heap // decoding requests by the decode step in which they end
 	ahead    horizon   // of the decodes, where requests are preemptible
@@ -53,7 +54,7 @@ func (rp *base) reset(s Setup, rules baseRules, wait waitingRules) {
 	keep := *rp
 	*rp = base{
 		index: s.Index, step: s.Step, capacity: s.KVTokens, cache: s.Cache, work: s.Work, log: s.Log, random: s.Random, rules: rules,
-		waiting: keep.waiting, prefills: keep.prefills[:0], chunks: keep.chunks[:0], done: keep.done[:0],
+		waiting: keep.waiting, prefills: keep.prefills[:0], chunks: keep.chunks[:0], parts: keep.parts[:0], done: keep.done[:0],
 		finish: keep.finish[:0], ahead: keep.ahead, left: keep.left[:0], end: Never,
 	}
 	rp.ahead.reset()
@@ -129,10 +130,12 @@ func (rp *base) Stats(now int64) Stats {
 	s := rp.stats
 	if rp.running && !rp.pause {
 		s.BusyNs += now - rp.formed
-		if steps, end := rp.advance(now, rp.decoded); rp.decoded > 1 && end <= now {
+		if rp.decoded > 1 {
+			steps, end := rp.advance(now, rp.decoded)
+			if end > now {
+				steps--
+			}
 			s.Steps += steps
-		} else if rp.decoded > 1 {
-			s.Steps += steps - 1
 		}
 	}
 	s.Evicted = rp.cache.evicted[rp.index]
@@ -164,6 +167,14 @@ func (rp *base) advance(until, limit int64) (steps, end int64) {
 		context += d
 	}
 	return steps, end
+}
+
+// batch returns a batch of so many decodes, for prefills to be added.
+func (rp *base) batch(decoding int, context int64) Batch {
+	batch := decodes(int64(decoding), context)
+	rp.parts = rp.parts[:0]
+	batch.Chunks = &rp.parts
+	return batch
 }
 
 // begin starts the step that batch describes.

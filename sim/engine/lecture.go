@@ -50,9 +50,8 @@ func (rp *lecture) Form(now int64) {
 	}
 	rp.account(now)
 	preempted := rp.rules.preemptible && rp.outlive()
-	decoding := int64(len(rp.finish))
-	batch := decodes(decoding, rp.context)
-	budget := int64(rp.params.ChunkTokens) - decoding
+	batch := rp.batch(len(rp.finish), rp.context)
+	budget := int64(rp.params.ChunkTokens) - batch.Tokens
 	for i, id := range rp.prefills {
 		n := rp.chunk(id, i, budget)
 		if n <= 0 {

@@ -74,7 +74,9 @@ type Scheduler struct {
 }
 
 // Schedulers lists the schedulers.
-func Schedulers() []Scheduler { return []Scheduler{lectureScheduler, vllmScheduler} }
+func Schedulers() []Scheduler {
+	return []Scheduler{lectureScheduler, vllmScheduler, sglangScheduler, prebleScheduler}
+}
 
 // FindScheduler returns the scheduler of that name.
 func FindScheduler(name string) (Scheduler, bool) {
