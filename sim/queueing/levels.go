@@ -37,7 +37,9 @@ func (l *levels) reach(level int) {
 // up moves server i to the next level.
 func (l *levels) up(i int) {
 	from := int(l.of[i])
-	l.reach(from + 1)
+	if from+1 == len(l.size) {
+		l.reach(from + 1)
+	}
 	l.move(i, from, from+1)
 	if from == l.low && l.size[from] == 0 {
 		l.low++
@@ -52,8 +54,9 @@ func (l *levels) down(i int) {
 }
 
 func (l *levels) move(i, from, to int) {
-	l.set(from).remove(i)
-	l.set(to).add(i)
+	word, bit := i>>6, uint64(1)<<(i&63)
+	l.sets[from*l.words+word] &^= bit
+	l.sets[to*l.words+word] |= bit
 	l.size[from]--
 	l.size[to]++
 	l.of[i] = int32(to)

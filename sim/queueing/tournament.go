@@ -40,15 +40,19 @@ func (t *tournament) min() entrant { return t.nodes[1] }
 // set changes key i.
 func (t *tournament) set(i int, key int64) {
 	at := t.leaves + i
-	x := entrant{key, i}
-	t.nodes[at] = x
+	t.nodes[at] = entrant{key, i}
 	for at > 1 {
-		other := t.nodes[at^1]
-		if other.key < x.key || other.key == x.key && other.id < x.id {
-			x = other
+		left, right := &t.nodes[at&^1], &t.nodes[at|1]
+		winner := left
+		if right.key < left.key {
+			winner = right
 		}
 		at >>= 1
-		t.nodes[at] = x
+		above := &t.nodes[at]
+		if above.id != i && winner.id != i {
+			return // i neither won here before nor does now
+		}
+		*above = *winner
 	}
 }
 
