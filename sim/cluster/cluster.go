@@ -72,6 +72,10 @@ func (s *Sim) Run(c Config, w *workload.Workload, policy string, p router.Params
 	for i := range s.engine {
 		s.result.Replicas = append(s.result.Replicas, s.engine[i].Stats(s.result.EndNs))
 	}
+	for i, ready := range s.result.Unlimited {
+		// What others computed while the request waited counts as well.
+		s.result.Dispatched[i] = max(s.result.Dispatched[i], ready)
+	}
 	s.result.Duplication = s.dup.mean()
 	return &s.result, nil
 }
@@ -202,6 +206,9 @@ func (s *Sim) arrive(c Config, r router.Router, id int32, now int64) error {
 	}
 	res.Replica[id] = int32(chosen)
 	res.Dispatched[id] = s.cache.Send(chosen, leaf, s.track)
+	if w.OutputNode != nil && w.OutputNode[id] != workload.None {
+		s.cache.Send(chosen, w.OutputNode[id], false)
+	}
 	rp := s.engine[chosen]
 	s.view.Requests[chosen]++
 	s.view.Tokens[chosen] += int64(w.Prompt[id]) + int64(w.Output[id])

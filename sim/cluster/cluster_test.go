@@ -130,7 +130,7 @@ func checkLaws(t *testing.T, name string, c Config, w *workload.Workload, r *Res
 				t.Fatalf("%s: request %d does not arrive its think time after request %d", name, i, a[i])
 			}
 		}
-		if r.Cached[i] > r.Unlimited[i] || r.Unlimited[i] > r.Dispatched[i] && c.Engine.(*engine.Lecture).Order == "fcfs" || r.Cached[i] >= w.Prompt[i] {
+		if r.Cached[i] > r.Unlimited[i] || r.Unlimited[i] > r.Dispatched[i] || r.Cached[i] >= w.Prompt[i] {
 			t.Fatalf("%s: request %d of %d tokens hits %d, unlimited %d, dispatched %d", name, i, w.Prompt[i], r.Cached[i], r.Unlimited[i], r.Dispatched[i])
 		}
 		hits += int64(r.Cached[i])
@@ -287,6 +287,32 @@ func TestTimetable(t *testing.T) {
 			if got, replica := table.first(); got != want || replica != slices.Index(times, want) {
 				t.Fatalf("first of %v is %d of replica %d", times, got, replica)
 			}
+		}
+	}
+}
+
+// In conversations outputs are part of later prompts: they are found again, and
+// what was dispatched covers what was computed.
+func TestConversations(t *testing.T) {
+	for _, name := range []string{"round-robin", "prefix-affinity", "cache-aware"} {
+		w := generated(t, "chat", 600, 2, 1)
+		c := config(3, 60000, nil)
+		r, err := new(Sim).Run(c, w, name, policy(t, name), 1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkLaws(t, name, c, w, r)
+		if name != "prefix-affinity" {
+			continue
+		}
+		outputs := 0
+		for i := range w.Len() {
+			if w.Turn[i] > 0 && r.Cached[i] > 0 {
+				outputs++
+			}
+		}
+		if outputs < 300 {
+			t.Errorf("%d later turns find the earlier ones, want hundreds", outputs)
 		}
 	}
 }

@@ -34,8 +34,9 @@ type Result struct {
 	// request was routed.
 	Best []int32
 	// Dispatched is the longest prefix, in tokens, that the request's replica
-	// had ever been sent before: what it would have hit had nothing been
-	// evicted and had every prompt been cached at dispatch.
+	// had ever been sent before, outputs that later turns read included: what
+	// it would have hit had nothing been evicted and had every prompt and output
+	// been cached at dispatch. It is at least Unlimited.
 	Dispatched []int32
 
 	Replicas []engine.Stats // over the whole run, until the last request left
