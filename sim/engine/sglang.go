@@ -52,7 +52,7 @@ type Radix struct {
 	StepWaitMs    float64 `yaml:"step_wait_ms" default:"0.6" min:"0" unit:"ms" doc:"what the engine's loop waits between steps; 0.6 in SGLang 0.1"`
 	FinishWaitMs  float64 `yaml:"finish_wait_ms" default:"30" min:"0" unit:"ms" doc:"what it waits after a step in which a request finished, for one that may follow from it; 30 in SGLang 0.1"`
 	Evict         string  `yaml:"evict" default:"segment" enum:"segment|token" doc:"what leaves a full cache: the least recently used leaf as a whole, or as much of its tail as is needed"`
-	CachePrivate  bool    `yaml:"cache_private" default:"false" doc:"keep the private rest of a prompt in the cache until it is evicted, as SGLang does, though nothing can hit it; false gives it back when the request ends"`
+	CachePrivate  bool    `yaml:"cache_private" default:"true" doc:"keep the private rest of a prompt in the cache until it is evicted, as SGLang does, though nothing can hit it; false gives it back when the request ends, and takes less memory to simulate"`
 
 	Knowledge
 	Limits
