@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -18,6 +19,9 @@ type naive struct {
 	used     map[int32]int   // node -> serial number of its last release
 	serial   int
 	held     map[int32]int64 // running request -> tokens reserved
+	random   uint64
+	made     map[int32]int32 // of a request that was preempted: output tokens by then
+	outcome  []string
 	credit   map[int32]int
 
 	waiting []int32
@@ -27,9 +31,13 @@ type naive struct {
 
 type job struct {
 	id        int32
-	done, out int32
+	done, out int32 // prompt tokens, output tokens since the admission
 	match     int32
+	expected  int32 // output tokens
 }
+
+// prompt is what a request has to compute before it decodes.
+func (v *naive) prompt(id int32) int32 { return v.w.Prompt[id] + v.made[id] }
 
 func (v *naive) path(leaf int32) (nodes []int32) {
 	for n := leaf; n != none; n = v.w.Forest.Parent[n] {
@@ -99,8 +107,16 @@ func (v *naive) pick() int {
 	rank := func(i int) int32 {
 		id := v.waiting[i]
 		hit := v.match(id)
-		if v.p.Order == "longest-prefix" {
+		switch v.p.Order {
+		case "longest-prefix":
 			return hit
+		case "shortest-prompt":
+			return -v.w.Prompt[id]
+		case "priority":
+			if v.w.Priority == nil {
+				return 0
+			}
+			return v.w.Priority[id]
 		}
 		return max(1, hit*int32(v.p.Groups)/v.w.Prompt[id])
 	}
@@ -125,7 +141,11 @@ func (v *naive) pick() int {
 
 func (v *naive) admit(id int32, now int64) bool {
 	match := v.match(id)
-	need := int64(v.w.Prompt[id]-match) + int64(v.w.Output[id])
+	expected := v.w.Output[id] - v.made[id]
+	if v.p.Knowledge.Output != "exact" {
+		expected = int32(min(max(1, v.p.expect(id, v.w.Output[id], v.random)-int64(v.made[id])), v.capacity-int64(v.prompt(id))))
+	}
+	need := int64(v.prompt(id)-match) + int64(expected)
 	before, path := v.memory(), v.path(v.w.Leaf[id])
 	if before+need > v.capacity {
 		// Try on a copy of the cache.
@@ -141,8 +161,10 @@ func (v *naive) admit(id int32, now int64) bool {
 		}
 	}
 	v.held[id] = need
-	v.running = append(v.running, job{id: id, done: min(match, v.w.Prompt[id]-1), match: match})
-	v.log.StartNs[id], v.log.Cached[id] = now, min(match, v.w.Prompt[id]-1)
+	v.running = append(v.running, job{id: id, done: min(match, v.prompt(id)-1), match: match, expected: expected})
+	if v.log.StartNs[id] < 0 {
+		v.log.StartNs[id], v.log.Cached[id] = now, min(match, v.w.Prompt[id]-1)
+	}
 	return true
 }
 
@@ -157,14 +179,45 @@ func (v *naive) release(leaf int32) {
 	}
 }
 
+// outlive makes room for a token of each decode that has made all that was
+// expected of it.
+func (v *naive) outlive() (preempted bool) {
+	for {
+		var over []int32
+		for _, j := range v.running {
+			if j.out >= j.expected && j.out > 0 {
+				over = append(over, j.id)
+			}
+		}
+		if v.memory()+int64(len(over)) <= v.capacity {
+			for _, id := range over {
+				v.held[id]++
+			}
+			return preempted
+		}
+		if v.evict(nil) {
+			continue
+		}
+		last := v.running[len(v.running)-1]
+		v.running = v.running[:len(v.running)-1]
+		delete(v.held, last.id)
+		v.release(v.w.Leaf[last.id])
+		v.made[last.id] += last.out
+		v.waiting = append([]int32{last.id}, v.waiting...)
+		v.log.Preemptions[last.id]++
+		preempted = true
+	}
+}
+
 // step forms and completes one step from now on, and returns its end.
 func (v *naive) step(now int64, model StepModel) (int64, bool) {
+	preempted := v.outlive()
 	budget := int32(v.p.ChunkTokens)
 	var batch Batch
 	chunk := map[int32]int32{}
 	for _, j := range v.running {
 		if j.out > 0 {
-			context := int64(v.w.Prompt[j.id] + j.out - 1)
+			context := int64(v.prompt(j.id) + j.out - 1)
 			batch.Tokens, batch.Requests = batch.Tokens+1, batch.Requests+1
 			batch.Context += context
 			batch.Attention2 += 2*context + 1
@@ -172,7 +225,7 @@ func (v *naive) step(now int64, model StepModel) (int64, bool) {
 		}
 	}
 	prefill := func(j job) {
-		if n := min(budget, v.w.Prompt[j.id]-j.done); n > 0 {
+		if n := min(budget, v.prompt(j.id)-j.done); n > 0 {
 			chunk[j.id] = n
 			batch.add(int64(n), int64(j.done))
 			budget -= n
@@ -183,7 +236,7 @@ func (v *naive) step(now int64, model StepModel) (int64, bool) {
 			prefill(j)
 		}
 	}
-	for len(v.waiting) > 0 && budget > 0 && len(v.running) < v.p.MaxRunning {
+	for !preempted && len(v.waiting) > 0 && budget > 0 && len(v.running) < v.p.MaxRunning {
 		i := v.pick()
 		id := v.waiting[i]
 		if !v.admit(id, now) {
@@ -220,7 +273,7 @@ func (v *naive) finish(chunk map[int32]int32, end int64) {
 	// numbers of their release depend on it.
 	for i := range v.running {
 		if j := &v.running[i]; j.out > 0 {
-			if j.out++; j.out == v.w.Output[j.id] {
+			if j.out++; j.out == v.w.Output[j.id]-v.made[j.id] {
 				gone = append(gone, j.id)
 			}
 		}
@@ -233,7 +286,7 @@ func (v *naive) finish(chunk map[int32]int32, end int64) {
 		i := slices.IndexFunc(v.running, func(j job) bool { return j.id == id })
 		j := &v.running[i]
 		j.done += chunk[id]
-		if j.done < v.w.Prompt[id] {
+		if j.done < v.prompt(id) {
 			continue
 		}
 		for _, n := range v.path(v.w.Leaf[id]) {
@@ -242,8 +295,10 @@ func (v *naive) finish(chunk map[int32]int32, end int64) {
 		if leaf := v.w.Leaf[id]; leaf != none {
 			v.held[id] -= int64(v.w.Forest.End[leaf] - j.match)
 		}
-		v.log.FirstNs[id] = end
-		if j.out = 1; v.w.Output[id] == 1 {
+		if v.log.FirstNs[id] < 0 {
+			v.log.FirstNs[id] = end
+		}
+		if j.out = 1; v.w.Output[id]-v.made[id] == 1 {
 			v.depart(id, end)
 		}
 	}
@@ -262,20 +317,47 @@ func (v *naive) depart(id int32, end int64) {
 	v.running = slices.DeleteFunc(v.running, func(j job) bool { return j.id == id })
 	delete(v.held, id)
 	v.log.FinishNs[id] = end
+	if v.w.OutputNode != nil && v.w.OutputNode[id] != none {
+		v.cached[v.w.OutputNode[id]] = v.w.Output[id]
+		v.release(v.w.OutputNode[id])
+		return
+	}
 	v.release(v.w.Leaf[id])
+}
+
+// arrive queues those that arrive until a time, that time included or not.
+func (v *naive) arrive(next int, until int64) int {
+	for ; next < v.w.Len() && v.w.ArrivalUs[next]*1000 <= until; next++ {
+		if v.p.QueueLimit > 0 && len(v.waiting) >= v.p.QueueLimit {
+			v.outcome[next] = "rejected"
+		} else {
+			v.waiting = append(v.waiting, int32(next))
+		}
+	}
+	return next
+}
+
+// expire lets those go that have waited too long.
+func (v *naive) expire(now int64) {
+	v.waiting = slices.DeleteFunc(v.waiting, func(id int32) bool {
+		if v.p.QueueTimeoutS == 0 || v.log.StartNs[id] >= 0 || now < v.w.ArrivalUs[id]*1000+int64(v.p.QueueTimeoutS*1e9) {
+			return false
+		}
+		v.outcome[id] = fmt.Sprint("timed out at ", now)
+		return true
+	})
 }
 
 func (v *naive) play(model StepModel) {
 	next, now := 0, int64(0)
 	for {
-		for next < v.w.Len() && v.w.ArrivalUs[next]*1000 <= now {
-			v.waiting = append(v.waiting, int32(next))
-			next++
-		}
+		next = v.arrive(next, now)
 		end, busy := v.step(now, model)
 		switch {
 		case busy:
 			now = end
+			next = v.arrive(next, now-1)
+			v.expire(now)
 		case next < v.w.Len():
 			now = v.w.ArrivalUs[next] * 1000
 		default:
@@ -305,32 +387,52 @@ func random(t testing.TB, s *rng.Stream, n int) *workload.Workload {
 	return build(t, calls)
 }
 
-// Start, first token, finish and cached tokens of every request, and the
-// memory in use at the end, are those of the naive engine.
+// Start, first token, finish, cached tokens and preemptions of every request,
+// how it ended, and the memory in use at the end, are those of the naive
+// engine.
 func TestAgainstNaive(t *testing.T) {
-	for trial := range 300 {
+	var preemptions, timeouts, rejections int
+	for trial := range 500 {
 		s := rng.New(uint64(trial), 1, "naive")
 		w := random(t, s, 60)
+		if trial%4 == 0 {
+			w = talks(t, s, 60)
+		}
 		p := defaults(func(p *Lecture) {
 			p.ChunkTokens = 8 + s.IntN(120)
 			p.MaxRunning = 1 + s.IntN(12)
-			p.Order = []string{"fcfs", "longest-prefix", "priority-groups"}[s.IntN(3)]
+			p.Order = []string{"fcfs", "longest-prefix", "priority-groups", "shortest-prompt", "priority"}[s.IntN(5)]
+			p.Groups = 2 + s.IntN(12)
 			p.Evict = []string{"token", "segment"}[s.IntN(2)]
+			uncertain(s, &p.Knowledge)
+			bounded(s, &p.Limits)
 		})
-		capacity := int64(260 + s.IntN(600))
-		fast, rp := play(t, w, p, linear{}, capacity)
-		v := &naive{w: w, p: p, capacity: capacity, cached: map[int32]int32{}, used: map[int32]int{}, held: map[int32]int64{}, credit: map[int32]int{}}
+		v := &naive{
+			w: w, p: p, capacity: int64(260 + s.IntN(600)), random: 99, cached: map[int32]int32{}, used: map[int32]int{}, held: map[int32]int64{},
+			credit: map[int32]int{}, made: map[int32]int32{}, outcome: make([]string, w.Len()),
+		}
+		fast, rp, outcome := drive(t, w, &p, linear{}, v.capacity)
 		v.log.Reset(w.Len())
 		v.play(linear{})
 		for i := range w.Len() {
-			got := [4]int64{fast.StartNs[i], fast.FirstNs[i], fast.FinishNs[i], int64(fast.Cached[i])}
-			want := [4]int64{v.log.StartNs[i], v.log.FirstNs[i], v.log.FinishNs[i], int64(v.log.Cached[i])}
-			if got != want {
-				t.Fatalf("trial %d (%+v, capacity %d), request %d: start, first, finish, cached are %v, naive %v", trial, p, capacity, i, got, want)
+			got := fmt.Sprint(fast.StartNs[i], fast.FirstNs[i], fast.FinishNs[i], fast.Cached[i], fast.Preemptions[i], outcome[i])
+			if want := fmt.Sprint(v.log.StartNs[i], v.log.FirstNs[i], v.log.FinishNs[i], v.log.Cached[i], v.log.Preemptions[i], v.outcome[i]); got != want {
+				t.Fatalf("trial %d (%+v, capacity %d), request %d: start, first, finish, cached, preemptions, outcome are %v, naive %v", trial, p, v.capacity, i, got, want)
+			}
+			preemptions += int(fast.Preemptions[i])
+			switch {
+			case outcome[i] == "rejected":
+				rejections++
+			case outcome[i] != "":
+				timeouts++
 			}
 		}
-		if rp.memory() != v.memory() {
-			t.Fatalf("trial %d: %d tokens in memory, naive %d", trial, rp.memory(), v.memory())
+		if got := rp.(*lecture).memory(); got != v.memory() {
+			t.Fatalf("trial %d: %d tokens in memory, naive %d", trial, got, v.memory())
 		}
+	}
+	t.Logf("%d preemptions, %d time-outs, %d rejections", preemptions, timeouts, rejections)
+	if preemptions < 100 || timeouts < 100 || rejections < 100 {
+		t.Errorf("%d preemptions, %d time-outs and %d rejections: the trials do not reach them", preemptions, timeouts, rejections)
 	}
 }
