@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -99,6 +100,60 @@ func TestLaws(t *testing.T) {
 	}
 }
 
+// has reports whether a scheduler has a parameter.
+func has(p engine.Params, name string) bool {
+	return slices.ContainsFunc(param.Fields(p), func(f param.Field) bool { return f.Name == name })
+}
+
+// limited reports whether a queue may be full.
+func limited(p engine.Params) bool {
+	return has(p, "queue_limit") && param.Format(param.Get(p, "queue_limit")) != "0"
+}
+
+// The same laws hold for every scheduler, with outputs that admission does not
+// know, requests that time out, and queues that fill up.
+func TestLawsOfSchedulers(t *testing.T) {
+	var sim Sim
+	ended := map[Status]int{}
+	for trial := range 160 {
+		s := rng.New(uint64(trial), 1, "laws of schedulers")
+		w := random(t, s, 400, trial%2 == 0)
+		scheduler := engine.Schedulers()[trial/2%len(engine.Schedulers())]
+		c := config(1+s.IntN(4), int64(1000+s.IntN(2000)), nil)
+		c.Engine, c.Cut = scheduler.New(), 80
+		param.Defaults(c.Engine)
+		settings := map[string][]any{
+			"queue_timeout_s": {0.0, 0.5, 2.0},
+			"queue_limit":     {int64(0), int64(10)},
+			"output_known":    {"exact", "maximum", "noisy", "nothing"},
+			"evict":           {"segment", "token"},
+			"order":           {"fcfs", "longest-prefix", "shortest-prompt", "priority"},
+		}
+		if scheduler.Name == "preble" {
+			settings["order"] = append(settings["order"], "priority-groups", "fcfs-mpq")
+		}
+		for _, name := range slices.Sorted(maps.Keys(settings)) {
+			values := settings[name]
+			if has(c.Engine, name) {
+				if err := param.Set(c.Engine, name, values[s.IntN(len(values))]); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		r, err := sim.Run(c, w, "least-requests", policy(t, "least-requests"), 1, trial)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, status := range r.Status {
+			ended[status]++
+		}
+		checkLaws(t, fmt.Sprintf("trial %d, %s", trial, scheduler.Name), c, w, r)
+	}
+	if ended[TimedOut] < 100 || ended[Rejected] < 100 {
+		t.Errorf("%v requests ended in each way: the trials do not reach some", ended)
+	}
+}
+
 func checkLaws(t *testing.T, name string, c Config, w *workload.Workload, r *Result) {
 	t.Helper()
 	var hits, ceiling int64
@@ -106,8 +161,17 @@ func checkLaws(t *testing.T, name string, c Config, w *workload.Workload, r *Res
 	queue := make([]float64, c.Replicas)
 	counts := make([]int64, c.Replicas)
 	for i := range w.Len() {
+		if r.Status[i] == TimedOut {
+			if r.StartNs[i] != -1 || r.FirstNs[i] != -1 || r.FinishNs[i] <= r.ArrivalNs[i] {
+				t.Fatalf("%s: request %d times out wrongly", name, i)
+			}
+			system[r.Replica[i]] += float64(r.FinishNs[i] - r.ArrivalNs[i])
+			queue[r.Replica[i]] += float64(r.FinishNs[i] - r.ArrivalNs[i])
+			counts[r.Replica[i]]++
+			continue
+		}
 		if r.Status[i] == Rejected {
-			if int64(w.Prompt[i])+int64(w.Output[i]) <= c.KVTokens || r.StartNs[i] != -1 || r.FirstNs[i] != -1 || r.FinishNs[i] != r.ArrivalNs[i] {
+			if int64(w.Prompt[i])+int64(w.Output[i]) < c.KVTokens && !limited(c.Engine) || r.StartNs[i] != -1 || r.FirstNs[i] != -1 || r.FinishNs[i] != r.ArrivalNs[i] {
 				t.Fatalf("%s: request %d is rejected wrongly", name, i)
 			}
 			continue
@@ -137,6 +201,9 @@ func checkLaws(t *testing.T, name string, c Config, w *workload.Workload, r *Res
 		system[r.Replica[i]] += float64(r.FinishNs[i] - r.ArrivalNs[i])
 		queue[r.Replica[i]] += float64(r.StartNs[i] - r.ArrivalNs[i])
 		counts[r.Replica[i]]++
+		if r.Preemptions[i] > 0 {
+			queue[r.Replica[i]] = math.NaN() // it waited again
+		}
 	}
 	for _, n := range w.Ceiling {
 		ceiling += int64(n)
@@ -152,7 +219,7 @@ func checkLaws(t *testing.T, name string, c Config, w *workload.Workload, r *Res
 			t.Errorf("%s: replica %d says %+v after %d requests in %d ns", name, i, s, counts[i], r.EndNs)
 		}
 		// Little's law: the time integral of the number in the system is the sum of sojourns.
-		if math.Abs(s.SystemTimeNs-system[i]) > 1e-9*system[i] || math.Abs(s.QueueTimeNs-queue[i]) > 1e-9*system[i] {
+		if math.Abs(s.SystemTimeNs-system[i]) > 1e-9*system[i] || math.Abs(s.QueueTimeNs-queue[i]) > 1e-9*system[i] || s.QueueTimeNs > s.SystemTimeNs {
 			t.Errorf("%s: replica %d integrates %g in the system and %g waiting, sojourns sum to %g and waits to %g", name, i, s.SystemTimeNs, s.QueueTimeNs, system[i], queue[i])
 		}
 	}
