@@ -20,6 +20,8 @@ type VLLM struct {
 	PrefixCaching bool `yaml:"enable_prefix_caching" default:"true" doc:"reuse the full blocks of earlier prompts"`
 
 	AdmissionDelayUs int64 `yaml:"admission_delay_us" default:"0" min:"0" max:"1000000000000" unit:"us" doc:"from the arrival at the replica to the waiting queue"`
+	AsyncScheduling  bool  `yaml:"async_scheduling" default:"false" doc:"form each step when the one before it starts, so that a request joins the step after next"`
+	IdleStepUs       int64 `yaml:"idle_step_us" default:"0" min:"0" max:"1000000000" unit:"us" doc:"added to a step that begins on an idle engine: work of the host that steps in a row hide behind each other"`
 	FrontEndUs       int64 `yaml:"front_end_us" default:"0" min:"0" max:"1000000000000" unit:"us" doc:"added once to the times of first and last token, for what happens outside the engine; moves no clock"`
 }
 

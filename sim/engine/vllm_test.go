@@ -137,6 +137,7 @@ func vllmTrials(t *testing.T, n int, f func(name string, w *workload.Workload, p
 			PrefixCaching: s.IntN(8) > 0, AdmissionDelayUs: int64(s.IntN(3) * s.IntN(5000)),
 		}
 		p.Blocks = (200+s.IntN(1000*(1+trial%3)))/p.BlockSize + 1
+		p.AsyncScheduling, p.IdleStepUs = s.IntN(2) == 0, int64(s.IntN(2)*s.IntN(3000))
 		f(fmt.Sprintf("trial %d, %+v", trial, p), w, p)
 	}
 }

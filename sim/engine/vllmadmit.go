@@ -1,10 +1,29 @@
 package engine
 
-// admit starts waiting requests as long as sequences, budget and blocks last;
-// the first that does not fit blocks those behind it.
-func (rp *vllm) admit(batch *Batch, left, now int64) {
+// known returns up to when a request must have joined the queue to be admitted
+// to the step that begins now, and whether the engine was idle until now. Under
+// asynchronous scheduling the step was formed when the one before it began;
+// where nothing was there to form one of, it is formed on the spot.
+//
+// Only admissions are early here. What a step that ends now gives back, blocks
+// and sequences, counts as free, though the scheduler has not seen it yet; that
+// is of consequence only where these are short.
+func (rp *vllm) known(now int64) (until int64, idle bool) {
+	until = now
+	if rp.params.AsyncScheduling {
+		until = rp.began
+	}
+	if rp.ended == now && (rp.running > 0 || len(rp.preempted) > 0 || rp.head < len(rp.queue) && rp.queue[rp.head].join <= until) {
+		return until, false
+	}
+	return now, true
+}
+
+// admit starts waiting requests that are known of as long as sequences, budget
+// and blocks last; the first that does not fit blocks those behind it.
+func (rp *vllm) admit(batch *Batch, left, now, known int64) {
 	for rp.running < rp.params.MaxSeqs && left > 0 {
-		i := rp.front(now)
+		i := rp.front(known)
 		if i == 0 || !rp.enter(i, batch, left, now) {
 			return
 		}
@@ -20,11 +39,11 @@ func (rp *vllm) admit(batch *Batch, left, now int64) {
 
 // front returns the slot of the request at the front of the queue, 0 where it
 // is empty.
-func (rp *vllm) front(now int64) int32 {
+func (rp *vllm) front(known int64) int32 {
 	if n := len(rp.preempted); n > 0 {
 		return rp.preempted[n-1]
 	}
-	if rp.candidate != 0 || rp.head == len(rp.queue) || rp.queue[rp.head].join > now {
+	if rp.candidate != 0 || rp.head == len(rp.queue) || rp.queue[rp.head].join > known {
 		return rp.candidate
 	}
 	id := rp.queue[rp.head].id

@@ -6,13 +6,14 @@ func (rp *vllm) Form(now int64) {
 	}
 	rp.account(now)
 	rp.chunks = rp.chunks[:0]
+	known, idle := rp.known(now)
 	batch, left, quick := rp.serve(int64(rp.params.TokenBudget))
 	preempted := false
 	if !quick {
 		batch, left, preempted = rp.serveInOrder(int64(rp.params.TokenBudget))
 	}
 	if !preempted {
-		rp.admit(&batch, left, now)
+		rp.admit(&batch, left, now, known)
 	}
 	if batch.Tokens == 0 {
 		rp.end = Never
@@ -23,10 +24,13 @@ func (rp *vllm) Form(now int64) {
 	}
 	rp.busy, rp.formed, rp.stretch = true, now, 1
 	step := rp.step.StepNs(batch)
+	if idle {
+		step += rp.params.IdleStepUs * 1000
+	}
 	rp.end = now + step
 	rp.plan = append(rp.plan[:0], vllmStep{end: rp.end, kv: int64(rp.blocks-rp.pool.free) * step})
 	if batch.Prefill == 0 && !preempted && rp.scheduled == rp.decoding && len(rp.pool.dirty) == 0 {
-		rp.lookAhead(now)
+		rp.lookAhead(known)
 	}
 }
 
@@ -195,9 +199,9 @@ func (rp *vllm) preempt(i int32) {
 // long as nobody can join or leave, no content becomes valid or invalid, and
 // blocks come from what nothing can hit. A request that waits because memory
 // does not suffice goes on waiting meanwhile, for free blocks only get fewer.
-func (rp *vllm) lookAhead(now int64) {
+func (rp *vllm) lookAhead(known int64) {
 	until := Never
-	if len(rp.preempted) == 0 && rp.head < len(rp.queue) && rp.room() && rp.queue[rp.head].join > now {
+	if len(rp.preempted) == 0 && rp.head < len(rp.queue) && rp.room() && rp.queue[rp.head].join > known {
 		until = rp.queue[rp.head].join
 	}
 	spare := int32(0)

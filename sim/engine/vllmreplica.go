@@ -32,8 +32,10 @@ type vllm struct {
 	end       int64 // time at which it ends, or at which an idle replica wakes
 	scheduled int64 // decodes in the current step
 	plan      []vllmStep
-	stretch   int // steps of plan up to end
-	ahead     int // most steps that are planned at once
+	stretch   int   // steps of plan up to end
+	began     int64 // time at which the last step that ended began
+	ended     int64 // time at which it ended
+	ahead     int   // most steps that are planned at once
 	changed   int64
 	chunks    []Chunk
 	leaving   []int32 // slots
@@ -60,6 +62,7 @@ func (rp *vllm) Reset(s Setup) {
 	rp.stats, rp.changed, rp.admitted = Stats{}, 0, 0
 	rp.queue, rp.head, rp.candidate = rp.queue[:0], 0, 0
 	rp.preempted, rp.prefills = rp.preempted[:0], rp.prefills[:0]
+	rp.began, rp.ended = -1, -1
 	rp.busy, rp.end, rp.stretch, rp.ahead = false, Never, 0, 4096
 	rp.vllmSlots.reset(int32(p.BlockSize))
 	rp.pool.reset(s, int32(p.BlockSize), rp.blocks)
@@ -151,6 +154,10 @@ func (rp *vllm) End() []int32 {
 	rp.account(now)
 	rp.busy = false
 	steps, last := int64(rp.stretch), rp.plan[rp.stretch-1]
+	rp.began, rp.ended = rp.formed, now
+	if steps > 1 {
+		rp.began = rp.plan[steps-2].end
+	}
 	rp.pool.take(last.taken)
 	rp.stats.BusyNs += now - rp.formed
 	rp.stats.Steps += steps
