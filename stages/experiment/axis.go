@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"switchyard/sim/param"
 )
 
 // form is a value with an axis or a flag: {sweep: [...], zip: z} or
@@ -15,6 +17,7 @@ type form struct {
 	swept      bool
 	zip        string
 	perReplica *node // the flag where it is true, else nil
+	strangers  []entry
 }
 
 // formKeys make a mapping a form; value only does beside one of them.
@@ -41,6 +44,10 @@ func (c *checker) fail(err *Error) { c.errs = append(c.errs, err) }
 
 // variants checks a list of named variants; path is its name among factors.
 func (c *checker) variants(n *node, path string) {
+	nameExpected := nameExpected
+	if strings.Contains(path, ".") {
+		nameExpected += "; a list of mappings is a list of variants, of which each configuration takes one (parts of one thing are a mapping by name)"
+	}
 	first := map[string]*node{}
 	for _, item := range n.items {
 		if item.kind != mapping {
@@ -137,10 +144,13 @@ func (c *checker) form(n *node, path string) {
 				f.perReplica = e.value
 			}
 		default:
-			c.fail(n.unknown(e, []string{"sweep", "value", "zip", "per_replica"}))
+			f.strangers = append(f.strangers, e)
 		}
 	}
 	switch {
+	case f.strangers != nil:
+		c.strangers(n, f.strangers)
+		return
 	case n.get("sweep") == nil && n.get("value") == nil:
 		c.fail(n.missing("sweep", "sweep: [...], or value beside per_replica"))
 		return
@@ -158,6 +168,41 @@ func (c *checker) form(n *node, path string) {
 		c.paths[n] = path
 	}
 	c.zip(n, f)
+}
+
+// strangers says that a form has keys which it cannot have: misspelt ones or,
+// where it is no form but for its flag, the parameters of a section.
+func (c *checker) strangers(n *node, others []entry) {
+	known := []string{"sweep", "value", "zip", "per_replica"}
+	section := n.get("sweep") == nil && n.get("value") == nil
+	for _, e := range others {
+		section = section && param.Nearest(e.key, known) == ""
+	}
+	if section {
+		c.fail(misplaced(n, others))
+		return
+	}
+	for _, e := range others {
+		c.fail(n.unknown(e, known))
+	}
+}
+
+// misplaced is the error of zip or per_replica among other keys, where they
+// were to be about one of these.
+func misplaced(n *node, others []entry) *Error {
+	flag := formKeys[slices.IndexFunc(formKeys, func(key string) bool { return n.get(key) != nil })]
+	example := others[len(others)-1]
+	for _, e := range others {
+		if _, text := e.value.value.(string); e.value.kind == scalar && !text {
+			example = e
+			break
+		}
+	}
+	err := n.get(flag).wrong(fmt.Sprintf("it inside the one value that it is about, such as %s: {value: %s, per_replica: true}", example.key, example.value.text()))
+	if flag == "zip" {
+		err.Expected = fmt.Sprintf("it inside the sweep that it is about, such as %s: {sweep: [%s], zip: %s}", example.key, example.value.text(), n.get(flag).text())
+	}
+	return err
 }
 
 // sweep checks the values of an axis.

@@ -49,7 +49,7 @@ func (e *Error) Error() string {
 
 func (e *Error) name() string {
 	if e.File == "" {
-		return "experiment"
+		return "experiment" // a section that is in no file
 	}
 	return e.File
 }

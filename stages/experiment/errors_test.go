@@ -3,6 +3,7 @@ package experiment
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -80,6 +81,7 @@ f.yaml:3:30: routers[3]: value "~": expected a mapping with a name, as the list 
 		{text: workloads + clusters + "routers: [random, {policy: x}]\n", want: `f.yaml:3:19: routers[1].name: missing: expected a name of a-z, 0-9, . _ - that begins with a letter or a digit`},
 		{text: workloads + clusters + "routers:\n  - random\n  - {name: random, policy: p}\n", want: `f.yaml:5:12: routers[1].name: value "random": expected a name that no other has; line 4 has it too`},
 		{text: "workloads: [{name: {sweep: [a, b]}}]\n" + clusters + routers, want: `f.yaml:1:20: workloads[0].name: value "{sweep: [a, b]}": expected a name of a-z, 0-9, . _ - that begins with a letter or a digit`},
+		{text: "workloads: [{name: w, e: [{share: 1}]}]\n" + clusters + routers, want: `f.yaml:1:27: workloads[0].e[0].name: missing: expected a name of a-z, 0-9, . _ - that begins with a letter or a digit; a list of mappings is a list of variants, of which each configuration takes one (parts of one thing are a mapping by name)`},
 		{text: "workloads: [{name: w, e: [{name: a}, {name: a}, 3]}]\n" + clusters + routers, want: `f.yaml:1:45: workloads[0].e[1].name: value "a": expected a name that no other has; line 1 has it too
 f.yaml:1:49: workloads[0].e[2]: value "3": expected a mapping with a name, as the list has others`},
 
@@ -88,6 +90,9 @@ f.yaml:1:49: workloads[0].e[2]: value "3": expected a mapping with a name, as th
 		{text: workloads + "clusters: [{name: c, n: {sweep: [1, 2.0, 1.0]}}]\n" + routers, want: `f.yaml:2:42: clusters[0].n.sweep[2]: value "1.0": expected each value once`},
 		{text: workloads + "clusters: [{name: c, n: {sweep: [{sweep: [1]}, 2]}}]\n" + routers, want: `f.yaml:2:34: clusters[0].n.sweep[0]: value "{sweep: [1]}": expected a plain value: no mapping and no axis stands inside a sweep or a list of lists`},
 		{text: workloads + "clusters: [{name: c, n: {sweep: [1], by: 2}}]\n" + routers, want: `f.yaml:2:38: clusters[0].n.by: unknown key: expected one of sweep, value, zip, per_replica`},
+		{text: workloads + "clusters: [{name: c, n: {swep: [1], per_replica: true}}]\n" + routers, want: `f.yaml:2:26: clusters[0].n.swep: unknown key: expected one of sweep, value, zip, per_replica; did you mean "sweep"?`},
+		{text: "workloads: [{name: w, a: {process: p, rate_rps: 5, per_replica: true}}]\n" + clusters + routers, want: `f.yaml:1:65: workloads[0].a.per_replica: value "true": expected it inside the one value that it is about, such as rate_rps: {value: 5, per_replica: true}`},
+		{text: "workloads: [{name: w, a: {process: p, rate_rps: 5, zip: z}}]\n" + clusters + routers, want: `f.yaml:1:57: workloads[0].a.zip: value "z": expected it inside the sweep that it is about, such as rate_rps: {sweep: [5], zip: z}`},
 		{text: workloads + "clusters: [{name: c, n: {sweep: [1], value: 2}}]\n" + routers, want: `f.yaml:2:45: clusters[0].n.value: value "2": expected either value or sweep`},
 		{text: workloads + "clusters: [{name: c, n: {zip: z, value: 2}}]\n" + routers, want: `f.yaml:2:31: clusters[0].n.zip: value "z": expected no zip without a sweep`},
 		{text: workloads + "clusters: [{name: c, n: {zip: [z], sweep: [2]}}]\n" + routers, want: `f.yaml:2:31: clusters[0].n.zip: value "[z]": expected a name of a-z, 0-9, . _ - that begins with a letter or a digit`},
@@ -127,6 +132,10 @@ f.yaml:2:45: clusters[0].m: value ".nan": expected a finite number`},
 	}
 	_, err := Load("", []byte(rest+"name: n\n"), Options{Replications: "x"})
 	if want := `--replications x: replications: value "x": expected ` + replicationsExpected; err == nil || err.Error() != want {
+		t.Errorf("error is %v, want %s", err, want)
+	}
+	_, err = Load("", []byte(rest+"seed: x\n"), Options{BuiltIn: "quick"})
+	if want := "quick:1:1: name: missing: expected " + nameExpected + "\nquick:4:7: seed: value \"x\": expected a whole number"; err == nil || err.Error() != want {
 		t.Errorf("error is %v, want %s", err, want)
 	}
 	_, err = Load("", []byte(rest), Options{})
@@ -186,6 +195,42 @@ func positioned(t *testing.T, err error, text string) {
 		if plain && !strings.HasPrefix(here, e.Value) ||
 			strings.HasSuffix(e.Problem, " key") && !strings.HasPrefix(here, key) {
 			t.Errorf("%v: there stands %q", e, here)
+		}
+	}
+}
+
+// TestLoadInSpiteOfErrors: what is wrong in the head or an option does not keep
+// the stages from their part of the file; what is wrong in a section does.
+func TestLoadInSpiteOfErrors(t *testing.T) {
+	sections := "workloads: [{name: w, r: {sweep: [1, 2]}}]\nclusters: [{name: c}]\nrouters: [random]\n"
+	for _, wrong := range []string{"warm_up: 2\n", "replications: 0..3\n", "slo: {ttft: 3}\n", "baseline: rnd\n", "sed: 3\n"} {
+		e, err := Load("f.yaml", []byte(sections+wrong), Options{})
+		if err == nil || e == nil || len(e.Points[Simulate]) != 2 || len(e.Replications) == 0 {
+			t.Errorf("%s: %+v, %v; expected two points and an error", wrong, e, err)
+		}
+	}
+	if e, err := Load("f.yaml", []byte(sections), Options{Set: []string{"x.y"}}); err == nil || e == nil {
+		t.Errorf("%v, %v; expected an experiment and an error", e, err)
+	}
+	for _, text := range []string{"warm_up: 2\n", "a: [", "x", sections + "balls: []\n"} {
+		if e, err := Load("f.yaml", []byte(text), Options{}); err == nil || e != nil {
+			t.Errorf("%s: %v, %v; expected an error alone", text, e, err)
+		}
+	}
+}
+
+// TestPaths: every path can be overridden, and the axes are among them.
+func TestPaths(t *testing.T) {
+	e := load(t, manual(t), Options{})
+	paths := e.Paths()
+	for _, want := range []string{"seed", "slo.ttft_ms", "workloads.tool.arrivals.rate_rps", "clusters.a6000x4.engine.small.chunk_tokens", "routers.sticky.threshold"} {
+		if !slices.Contains(paths, want) {
+			t.Errorf("%s is not among %s", want, paths)
+		}
+	}
+	for _, path := range paths {
+		if err := Join(override(e.resolved(), path+"=1")...); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -95,9 +96,15 @@ func (p Point) LabelOf(part string) string {
 
 // Options change what a file says.
 type Options struct {
+	// BuiltIn is what errors call an experiment that is no file.
+	BuiltIn      string
 	Set          []string // path=value, applied in order
 	Replications string   // such as 1..30; "" leaves the file's
 }
+
+// Head returns the parameters that stand at the top of a file beside its
+// sections and its replications, as a pointer to a struct.
+func Head() any { return new(head) }
 
 // head is what the file says once. The sections and the replications stand
 // beside it.
@@ -110,11 +117,15 @@ type head struct {
 	Tables   Tables  `yaml:"tables"`
 }
 
-// Load reads an experiment and expands the grids of its jobs. The error joins an *Error for
-// everything that is wrong, in the order of the file. What only the stages
-// know, such as the names of generators, is checked when they decode.
+// Load reads an experiment and expands the grids of its jobs. The error joins an
+// *Error for everything that is wrong, in the order of the file. What only the
+// stages know, such as the names of generators, is checked when they decode.
+//
+// With an error the experiment is nil or, where the sections are whole, what
+// the rest of the file would be with defaults in the place of what is wrong:
+// the stages can say what they find wrong in it too.
 func Load(file string, data []byte, options Options) (*Experiment, error) {
-	root, errs := parse(file, data, false)
+	root, errs := parse(cmp.Or(file, options.BuiltIn), data, false)
 	if errs != nil {
 		return nil, Join(errs...)
 	}
@@ -140,10 +151,10 @@ func Load(file string, data []byte, options Options) (*Experiment, error) {
 	}
 	errs = append(errs, e.readHead(root)...)
 	errs = append(errs, e.readSections(root)...)
-	if err := Join(errs...); err != nil {
-		return nil, err
+	if len(errs) > 0 && e.Points == nil {
+		e = nil
 	}
-	return e, nil
+	return e, Join(errs...)
 }
 
 // expandShort writes variants that are only a name, such as routers that are
@@ -184,6 +195,7 @@ func (e *Experiment) readHead(root *node) []error {
 	}
 	var err error
 	if e.Replications, err = replications(root.get("replications")); err != nil {
+		e.Replications = span(1, 1)
 		errs = append(errs, err)
 	}
 	return errs

@@ -109,6 +109,12 @@ func valueNode(value any) *node {
 // grid and the same parameters. Defaults of sections appear as far as the
 // sections have been decoded: decode all points first.
 func (e *Experiment) Resolved() []byte {
+	var b strings.Builder
+	writeMapping(&b, e.resolved(), "")
+	return []byte(b.String())
+}
+
+func (e *Experiment) resolved() *node {
 	e.doc.mu.Lock()
 	defer e.doc.mu.Unlock()
 	root := &node{kind: mapping}
@@ -127,9 +133,7 @@ func (e *Experiment) Resolved() []byte {
 	for _, p := range e.parts {
 		add(p.key, e.doc.complete(p.variants))
 	}
-	var b strings.Builder
-	writeMapping(&b, root, "")
-	return []byte(b.String())
+	return root
 }
 
 func structNode(ptr any) *node {
