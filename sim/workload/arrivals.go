@@ -53,9 +53,13 @@ func FindProcess(name string) (ProcessEntry, bool) {
 	return ProcessEntry{}, false
 }
 
-// Rate is the parameter that processes with a mean rate have in common.
+// Rate is the parameter that processes with a mean rate have in common. Where
+// sessions have several turns, which wait for each other, requests arrive at
+// the rate only between the time at which the first sessions end and the time
+// at which the last ones start: a short run is all rise and ebb and falls far
+// short of it.
 type Rate struct {
-	RPS float64 `yaml:"rate_rps" required:"true" min:"0.000001" max:"1000000" unit:"1/s" per_replica:"true" doc:"mean rate of requests; sessions start at this rate over their mean number of requests"`
+	RPS float64 `yaml:"rate_rps" required:"true" min:"0.000001" max:"1000000" unit:"1/s" per_replica:"true" doc:"mean rate of requests; sessions start at this rate over their mean number of requests, so that a run reaches it only if it is much longer than a session"`
 }
 
 // renewal yields times whose gaps are draws of mean one over the rate. The

@@ -189,6 +189,7 @@ func (b *Builder) Build() (*Workload, error) {
 		}
 		w.OutputNode = b.outputs
 	}
+	w.Private = None
 	w.fillKeys()
 	w.fillCeiling()
 	return w, nil

@@ -11,6 +11,9 @@ import (
 // user's messages and the answers in turn, each prompt holding all that was
 // said before. The number of turns is geometric. All lengths are free
 // parameters; the defaults are of the order of public chat traces.
+//
+// Sessions last turns × (answer + think time), so a run reaches its rate only
+// with many times rate × that length of requests; see Rate.
 type Chat struct {
 	Systems   int     `yaml:"groups" default:"10" min:"1" max:"10000000" per_replica:"true" doc:"system prompts"`
 	Zipf      float64 `yaml:"zipf" default:"1" min:"0" max:"10" doc:"exponent of their popularity"`

@@ -11,6 +11,7 @@ func (w *Workload) WithPrivate() *Workload {
 	f.Parent, f.Tokens, f.End = slices.Clone(f.Parent), slices.Clone(f.Tokens), slices.Clone(f.End)
 	f.Level, f.Hash = slices.Clone(f.Level), slices.Clone(f.Hash)
 	c.Leaf = slices.Clone(w.Leaf)
+	c.Private = int32(f.Nodes())
 	for i, leaf := range w.Leaf {
 		end, level, hash := int32(0), int32(0), uint64(0)
 		if leaf != None {

@@ -129,6 +129,9 @@ type Workload struct {
 	// holds more tokens than all its ancestors together (Preble, 2025, section
 	// 3); None where the path is empty.
 	Key []int32
+	// Private is the number of the first node that only one request can have;
+	// None where the forest has no such nodes, see WithPrivate.
+	Private int32
 	// BlockTokens is the unit in which the source counts blocks: 512 for
 	// Mooncake's hash ids, 16 otherwise.
 	BlockTokens int32

@@ -41,6 +41,10 @@ type generatedItem struct {
 	Arrivals  experiment.Section `yaml:"arrivals" doc:"when they arrive"`
 }
 
+// GeneratedParams returns the parameters that all generated workloads have, as
+// a pointer to a struct.
+func GeneratedParams() []any { return []any{new(generatedItem)} }
+
 func (d *Decoder) generated(in experiment.Instance, replicas int) (*Variant, error) {
 	var item generatedItem
 	generator, parameters, err := decodeGenerator(in.Section, replicas, &item)
@@ -52,7 +56,7 @@ func (d *Decoder) generated(in experiment.Instance, replicas int) (*Variant, err
 	if err := experiment.Join(err, wrong); err != nil {
 		return nil, err
 	}
-	v := &Variant{Name: in.Name, seed: d.Seed, requests: item.Requests, blockTokens: 16, rate: times.rate}
+	v := &Variant{Name: in.Name, seed: d.Seed, requests: item.Requests, blockTokens: 16, rate: times.rate, source: generated, notes: times.notes}
 	v.parameters = append([]string{"generator=" + item.Generator, fmt.Sprintf("requests=%d", item.Requests)}, parameters...)
 	v.parameters = append(v.parameters, param.Nest("arrivals", times.parameters)...)
 	v.each = func(replication int, emit func(*workload.Request) error) error {

@@ -35,11 +35,33 @@
 // # Replications
 //
 // A generated workload is a function of (seed, replication): a new replication
-// is a new sample of groups, lengths, popularity and times. Replication r of a
-// trace is its r-th bootstrap resample: whole sessions where the trace knows
-// them, else whole windows of time (see workload.NewResampler). With resample:
-// none every replication is the trace itself, and an interval over them says
-// nothing about the traffic.
+// is a new sample of groups, lengths, popularity and times. A trace is played
+// as it was recorded, in one replication however many are asked for: nothing
+// in it is drawn, so that there is no interval.
+//
+// With resample: auto, replication r of a trace is its r-th bootstrap resample:
+// whole sessions where the trace knows them, else whole windows of time (see
+// workload.NewResampler). Windows are biased: what a request shares with one in
+// another window comes before it, after it, or not at all, as the draws have
+// it, so that prefixes which live longer than a window lose hits. On
+// Mooncake's conversations at twice their speed a cache-aware router on eight
+// h100 hits 14.5 % of the prompt tokens of the trace, and 9.4 % of those of
+// resamples of 60 s windows. Long windows break less, and there are fewer to
+// draw from. Every row measured with a resample says so in its warnings.
+//
+// Arrivals of the process trace have the trace's times in every replication,
+// while the requests that come at these times are drawn anew; with resample:
+// auto both are.
+//
+// # Rates
+//
+// A rate counts requests. Where a session has several turns, sessions start at
+// the rate over their mean number of turns. The rate of requests then grows
+// for about as long as a session lasts, turns × (answer + think time), stays,
+// and ebbs away as the last sessions end. To come near the rate, ask for many
+// times rate × length of a session: a chat of 4 turns lasts about a minute, so
+// that 16 requests a second have a thousand of them in sessions under way.
+// Rows whose arrivals miss the rate by more than 5 % say so in their warnings.
 //
 // # Tables
 //

@@ -59,8 +59,8 @@ const items = `
       agent: {generator: embodied-agent, share: 0.25, tags: [slow, agent]}
     requests: 200
     arrivals: {process: deterministic, rate_rps: 8}
-  - {name: replay, trace: small.jsonl, format: mooncake, resample_window_s: 6}
-  - {name: same, trace: small.jsonl, resample: none, speed: 2}
+  - {name: replay, trace: small.jsonl, format: mooncake, resample: auto, resample_window_s: 6}
+  - {name: same, trace: small.jsonl, speed: 2}
   - {name: timed, generator: programming, requests: 20, arrivals: {process: trace, trace: small.jsonl, resample: none}}
 `
 
@@ -138,6 +138,7 @@ func TestDecodeErrors(t *testing.T) {
 		{"{name: a, generator: tool-use, question: 5, requests: 5, " + arrivals + "}", "question_tokens"},
 		{"{name: a, generator: tool-use, trace: small.jsonl, requests: 5, " + arrivals + "}", "trace"},
 		{"{name: a, trace: none.jsonl}", "none.jsonl"},
+		{"{name: a, trace: small.jsonl, resample_window_s: 5}", "resample: auto beside it"},
 		{"{name: a, trace: small.jsonl, sped: 2}", `did you mean "speed"`},
 		{"{name: a, trace: small.jsonl, format: moncake}", "mooncake"},
 		{"{name: a, generator: mixture, requests: 5, " + arrivals + "}", "component"},
@@ -175,7 +176,7 @@ func TestTrace(t *testing.T) {
 	if w.Len() != 40 || w.ArrivalUs[39] != 39*1500*1000/2 || w.BlockTokens != 512 {
 		t.Errorf("trace has %d requests, the last at %d us, blocks of %d; expected 40, %d, 512", w.Len(), w.ArrivalUs[39], w.BlockTokens, 39*1500*1000/2)
 	}
-	fast := decode(t, dir, "  - {name: fast, trace: small.jsonl, resample_window_s: 6, speed: 4}\n")[0]
+	fast := decode(t, dir, "  - {name: fast, trace: small.jsonl, resample: auto, resample_window_s: 6, speed: 4}\n")[0]
 	a, err := replay.Build(1)
 	if err != nil {
 		t.Fatal(err)
@@ -212,18 +213,20 @@ func TestTablesReadBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if report.Done != len(variants)*2 {
-		t.Fatalf("report is %+v, expected %d tasks done", report, len(variants)*2)
+	const tasks = 2*8 - 1 // the recorded trace has one
+	if report.Done != tasks {
+		t.Fatalf("report is %+v, expected %d tasks done", report, tasks)
 	}
 	profiles, err := Profiles.Read(out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(profiles) != len(variants)*2 {
-		t.Fatalf("table profile has %d rows, expected %d", len(profiles), len(variants)*2)
+	if len(profiles) != tasks {
+		t.Fatalf("table profile has %d rows, expected %d", len(profiles), tasks)
 	}
-	for i, v := range variants {
-		for k, r := range replications {
+	row := 0
+	for _, v := range variants {
+		for _, r := range v.Replications(replications) {
 			want, err := v.Build(r)
 			if err != nil {
 				t.Fatal(err)
@@ -235,9 +238,14 @@ func TestTablesReadBack(t *testing.T) {
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("%s, replication %d: the table gives another workload than Build", v.Name, r)
 			}
-			if p := profiles[2*i+k]; p.Workload != v.Name || p.Replication != int32(r) || p.Variant != v.ID() ||
+			p := profiles[row]
+			row++
+			if p.Workload != v.Name || p.Replication != int32(r) || p.Variant != v.ID() ||
 				p.Requests != int32(want.Len()) || p.CeilingTokens != want.Profile().CeilingTokens || !slices.Equal(p.Parameters, v.parameters) {
-				t.Errorf("row %d of table profile is %+v, expected that of %s, replication %d", 2*i+k, p, v.Name, r)
+				t.Errorf("row %d of table profile is %+v, expected that of %s, replication %d", row-1, p, v.Name, r)
+			}
+			if rate := v.RateRps(); (p.RateRps == nil) != (rate == 0) || p.RateRps != nil && *p.RateRps != rate {
+				t.Errorf("row %d of table profile has the rate %v, expected %v (NULL for 0)", row-1, p.RateRps, rate)
 			}
 			if _, ok, _ := FromTable(out, v, 99); ok {
 				t.Error("the table holds a replication that was never made")
@@ -259,8 +267,8 @@ func TestMooncake(t *testing.T) {
 		t.Skip("SWITCHYARD_DATA is not set: it names the folder that holds traces/mooncake-conversation.jsonl")
 	}
 	v := decode(t, t.TempDir(), `
-  - {name: conversation, trace: "${SWITCHYARD_DATA}/traces/mooncake-conversation.jsonl", resample: none}
-  - {name: resampled, trace: "${SWITCHYARD_DATA}/traces/mooncake-conversation.jsonl"}
+  - {name: conversation, trace: "${SWITCHYARD_DATA}/traces/mooncake-conversation.jsonl"}
+  - {name: resampled, trace: "${SWITCHYARD_DATA}/traces/mooncake-conversation.jsonl", resample: auto}
 `)
 	w, err := v[0].Build(1)
 	if err != nil {

@@ -18,6 +18,10 @@ type componentItem struct {
 	Tags      []string `yaml:"tags" doc:"tags of its requests; the component's name by default"`
 }
 
+// ComponentParams returns the parameters that all components of a mixture
+// have, as a pointer to a struct.
+func ComponentParams() []any { return []any{new(componentItem)} }
+
 // mixtureItem is the section that a mixture has in the place of parameters.
 type mixtureItem struct {
 	Components experiment.Section `yaml:"components" doc:"by name: generator, its parameters, share, tags"`
@@ -93,6 +97,7 @@ func generatorNames() []string {
 type arrivals struct {
 	rate        float64 // 0 without one
 	parameters  []string
+	notes       []string // see Variant.Notes
 	replication func(replication int) (workload.Process, error)
 }
 
@@ -133,6 +138,7 @@ func (d *Decoder) recorded(s experiment.Section, replicas int, item *arrivalsIte
 	}
 	return &arrivals{
 		parameters: append([]string{"process=trace"}, play.parameters...),
+		notes:      play.notes,
 		replication: func(replication int) (workload.Process, error) {
 			var r workload.Recorded
 			err := play.each(replication, d.Seed, func(q *workload.Request) error {

@@ -9,6 +9,7 @@ import (
 
 	"switchyard/sim/workload"
 	"switchyard/stages/run"
+	"switchyard/stages/table"
 )
 
 // taskKey is the identity of one replication of a variant in the tables.
@@ -18,12 +19,16 @@ func (v *Variant) taskKey(replication int) string {
 }
 
 // Job returns a task for each variant and replication, in that order, which
-// writes its requests and its profile.
+// writes its requests and its profile; a fixed variant has one. See
+// Variant.Replications.
 func Job(variants []*Variant, replications []int) run.Job {
-	j := run.Job{Name: "generate", Tables: Tables()}
+	var of []*Variant // by task
+	profiles := Profiles.Placing(func(row *ProfileRow, index int32) { row.label(of[index]) })
+	j := run.Job{Name: "generate", Tables: []table.Definition{profiles, Requests}}
 	names := []string{Profiles.Name, Requests.Name}
 	for _, v := range variants {
-		for _, r := range replications {
+		for _, r := range v.Replications(replications) {
+			of = append(of, v)
 			j.Tasks = append(j.Tasks, run.Task{
 				Key: v.taskKey(r), Index: int32(len(j.Tasks)), Tables: names, Weight: float64(v.Requests()),
 				Name: fmt.Sprintf("%s (%s) / replication %d", v.Name, v.ID(), r),
@@ -57,10 +62,19 @@ func (v *Variant) write(replication int, out *run.Sink) error {
 	return nil
 }
 
+// label gives a row what depends on the experiment file alone and is no part
+// of the task's key.
+func (row *ProfileRow) label(v *Variant) {
+	row.WorkloadPoint, row.RateRps = v.Point, nil
+	if v.rate > 0 {
+		row.RateRps = &v.rate
+	}
+}
+
 // profile measures a workload.
 func (v *Variant) profile(replication int, w *workload.Workload) ProfileRow {
 	p := w.Profile()
-	return ProfileRow{
+	row := ProfileRow{
 		Variant: v.ID(), Workload: v.Name, Replication: int32(replication), Parameters: v.parameters, Requests: int32(p.Requests),
 		PromptMean: p.PromptMean, PromptSD: p.PromptSD, OutputMean: p.OutputMean, OutputSD: p.OutputSD,
 		RatioMean: p.RatioMean, RatioOfMeans: p.RatioOfMeans, RatioMedian: p.RatioMedian,
@@ -71,6 +85,8 @@ func (v *Variant) profile(replication int, w *workload.Workload) ProfileRow {
 		PromptTokens: p.PromptTokens, CeilingTokens: p.CeilingTokens, BlockTokens: w.BlockTokens,
 		PromptBlocks: p.PromptBlocks, CeilingBlocks: p.CeilingBlocks,
 	}
+	row.label(v)
+	return row
 }
 
 // known returns nil for NaN, which is NULL in a table.

@@ -19,9 +19,12 @@ import (
 // traceItem are the keys of a trace, beside those of package trace.
 type traceItem struct {
 	Trace    string  `yaml:"trace" required:"true" doc:"file of the trace, from the experiment file's folder; ${VAR} is replaced"`
-	Resample string  `yaml:"resample" default:"auto" enum:"auto|none" doc:"auto: replication r is the r-th bootstrap resample, of whole sessions where they are known, else of windows; none: every replication is the trace itself"`
-	WindowS  float64 `yaml:"resample_window_s" default:"60" min:"0.001" max:"1000000000" unit:"s" doc:"length of a window that is resampled, in recorded time"`
+	Resample string  `yaml:"resample" default:"none" enum:"none|auto" doc:"none: the trace as recorded, in one replication; auto: replication r is the r-th bootstrap resample, of whole sessions where they are known, else of windows, which breaks the reuse of prefixes across windows"`
+	WindowS  float64 `yaml:"resample_window_s" default:"900" min:"0.001" max:"1000000000" unit:"s" doc:"length of a window that is resampled, in recorded time: shorter ones break more reuse, longer ones are fewer to draw from"`
 }
+
+// TraceParams returns the parameters of a trace, as pointers to structs.
+func TraceParams() []any { return []any{new(traceItem), new(trace.Source), new(trace.Options)} }
 
 // traceID names a file and how it is read.
 type traceID struct {
@@ -39,7 +42,10 @@ type loaded struct {
 type playback struct {
 	parameters []string
 	cut        *trace.Requests
-	fixed      bool // not resampled
+	fixed      bool     // not resampled
+	source     string   // see Variant.Source
+	doubts     []string // about every row
+	notes      []string // see Variant.Notes
 	each       func(replication int, seed uint64, emit func(*workload.Request) error) error
 }
 
@@ -63,35 +69,42 @@ func (d *Decoder) play(s experiment.Section, replicas int, beside ...any) (*play
 	if err != nil {
 		return nil, s.Errorf("trace", err.Error(), nil)
 	}
-	p := &playback{cut: cut, parameters: []string{"trace=" + t.digest}}
+	p := &playback{cut: cut, parameters: []string{"trace=" + t.digest}, notes: t.trace.Notes()}
 	p.parameters = append(p.parameters, fmt.Sprintf("format=%s", t.trace.Format.Name), fmt.Sprintf("block_tokens=%d", cut.BlockTokens()))
 	p.parameters = append(p.parameters, param.Canonical(&options)...)
 	if item.Resample == "none" {
-		p.parameters = append(p.parameters, "resample=none")
-		p.fixed = true
+		if _, given := s.String("resample_window_s"); given {
+			return nil, s.Errorf("resample_window_s", "resample: auto beside it; without, the trace is played as it was recorded", nil)
+		}
+		p.fixed, p.source = true, recorded
 		p.each = func(_ int, _ uint64, emit func(*workload.Request) error) error {
 			return cut.Each(func(_ int, r *workload.Request) error { return emit(r) })
 		}
 		return p, nil
 	}
-	p.parameters = append(p.parameters, "resample_window_s="+param.Format(item.WindowS))
+	p.parameters = append(p.parameters, "resample="+item.Resample, "resample_window_s="+param.Format(item.WindowS))
 	speed := options.Speed
 	options.Speed = 1
-	recorded, err := t.trace.Cut(options)
+	whole, err := t.trace.Cut(options)
 	if err != nil {
 		return nil, s.Errorf("trace", err.Error(), nil)
 	}
-	p.resample(recorded, item.WindowS, speed)
+	p.resample(whole, item.WindowS, speed)
 	return p, nil
 }
 
+// fewWindows is the number of windows below which a resample says little: of n
+// units, a bootstrap's variance lies below that of the traffic by a share of
+// about 1/n, and its interval misses more than it promises.
+const fewWindows = 10
+
 // resample plays bootstrap resamples. They are drawn from the trace as it was
 // recorded and sped up then, so that all speeds play the same ones.
-func (p *playback) resample(recorded *trace.Requests, windowS, speed float64) {
+func (p *playback) resample(whole *trace.Requests, windowS, speed float64) {
+	windowUs := max(1, int64(windowS*1e6))
 	// Finding the units takes as long as reading, so it waits for the first use.
-	sampler := sync.OnceValue(func() *workload.Resampler {
-		return workload.NewResampler(recorded, max(1, int64(windowS*1e6)))
-	})
+	sampler := sync.OnceValue(func() *workload.Resampler { return workload.NewResampler(whole, windowUs) })
+	p.describe(whole, windowUs)
 	scale := func(us int64) int64 { return int64(math.Round(float64(us) / speed)) }
 	p.each = func(replication int, seed uint64, emit func(*workload.Request) error) error {
 		return sampler().Each(rng.New(seed, replication, "workload/resample"), func(r *workload.Request) error {
@@ -101,6 +114,23 @@ func (p *playback) resample(recorded *trace.Requests, windowS, speed float64) {
 			r.ThinkUs = scale(r.ThinkUs)
 			return emit(r)
 		})
+	}
+}
+
+// describe says what the resamples are drawn from, and what that breaks.
+func (p *playback) describe(whole *trace.Requests, windowUs int64) {
+	if whole.Sessions() {
+		p.source = "resampled sessions"
+		p.doubts = append(p.doubts, "bootstrap of whole sessions: the order in which they come is not the recorded one")
+		return
+	}
+	var last workload.Request
+	whole.At(whole.Len()-1, &last)
+	window := param.Format(float64(windowUs)/1e6) + " s windows"
+	p.source = "resampled " + window
+	p.doubts = append(p.doubts, "bootstrap of "+window+": reuse across windows is broken")
+	if n := last.ArrivalUs/windowUs + 1; n < fewWindows {
+		p.doubts = append(p.doubts, fmt.Sprintf("bootstrap of so few windows as %d: no interval over resamples holds", n))
 	}
 }
 
@@ -139,7 +169,8 @@ func (d *Decoder) trace(in experiment.Instance, replicas int) (*Variant, error) 
 	if err != nil {
 		return nil, err
 	}
-	v := &Variant{Name: in.Name, seed: d.Seed, requests: p.cut.Len(), blockTokens: p.cut.BlockTokens(), parameters: p.parameters, fixed: p.fixed}
+	v := &Variant{Name: in.Name, seed: d.Seed, requests: p.cut.Len(), blockTokens: p.cut.BlockTokens(), parameters: p.parameters}
+	v.fixed, v.source, v.doubts, v.notes = p.fixed, p.source, p.doubts, p.notes
 	if v.blockTokens == 0 {
 		v.blockTokens = 16
 	}

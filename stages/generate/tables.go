@@ -9,7 +9,7 @@ import (
 // workload as well (format parquet of an item's trace); variant, workload and
 // replication are not read then.
 type Request struct {
-	Variant       string   `parquet:"variant,dict" doc:"identity of the workload's parameters: 12 hex digits of their sha256"`
+	Variant       string   `parquet:"variant,dict" doc:"identity of the workload's parameters: 12 hex digits of their sha256; with replication the key that profile and cells have as well"`
 	Workload      string   `parquet:"workload,dict" doc:"name of the workload variant"`
 	Replication   int32    `parquet:"replication,delta" doc:"replication index; with the seed it names the random streams"`
 	Request       int32    `parquet:"request,delta" doc:"index of the request in its workload"`
@@ -29,11 +29,13 @@ type Request struct {
 // ProfileRow is a row of table `profile`: one workload of one replication in
 // the terms of workload.Profile.
 type ProfileRow struct {
-	Variant     string   `parquet:"variant,dict" doc:"identity of the workload's parameters: 12 hex digits of their sha256"`
-	Workload    string   `parquet:"workload,dict" doc:"name of the workload variant"`
-	Replication int32    `parquet:"replication,delta" doc:"replication index; with the seed it names the random streams"`
-	Parameters  []string `parquet:"parameters,dict" doc:"what the workload is made from: name=value, defaults left out"`
-	Requests    int32    `parquet:"requests,delta" symbol:"n" doc:"number of requests"`
+	Variant       string   `parquet:"variant,dict" doc:"identity of the workload's parameters: 12 hex digits of their sha256; with replication the key that cells has as well"`
+	Workload      string   `parquet:"workload,dict" doc:"name of the workload variant"`
+	WorkloadPoint string   `parquet:"workload_point,dict" doc:"workload variant with its swept values; where several points come to the same parameters, the first"`
+	RateRps       *float64 `parquet:"rate_rps" unit:"1/s" symbol:"λ" doc:"offered mean arrival rate over all replicas; NULL for traces and closed loops"`
+	Replication   int32    `parquet:"replication,delta" doc:"replication index; with the seed it names the random streams"`
+	Parameters    []string `parquet:"parameters,dict" doc:"what the workload is made from: name=value, defaults left out"`
+	Requests      int32    `parquet:"requests,delta" symbol:"n" doc:"number of requests"`
 
 	PromptMean   float64 `parquet:"prompt_mean_tokens" unit:"token" doc:"mean prompt length"`
 	PromptSD     float64 `parquet:"prompt_sd_tokens" unit:"token" doc:"standard deviation of the prompt length over requests"`

@@ -17,6 +17,7 @@ const Version = 1
 // is safe for concurrent use.
 type Variant struct {
 	Name        string
+	Point       string // with its swept values, for people; the name where nobody says otherwise
 	seed        uint64
 	parameters  []string // name=value of all that is not at its default, in a fixed order
 	id          string
@@ -24,13 +25,16 @@ type Variant struct {
 	rate        float64
 	blockTokens int32
 	fixed       bool
+	source      string
+	doubts      []string
+	notes       []string
 	each        func(replication int, emit func(*workload.Request) error) error
 }
 
 // seal completes a variant.
 func (v *Variant) seal() *Variant {
 	sum := sha256.Sum256([]byte(v.Key()))
-	v.id = hex.EncodeToString(sum[:6])
+	v.id, v.Point = hex.EncodeToString(sum[:6]), v.Name
 	return v
 }
 
@@ -53,6 +57,32 @@ func (v *Variant) RateRps() float64 { return v.rate }
 // Fixed says that all replications are the same: a trace that is not
 // resampled.
 func (v *Variant) Fixed() bool { return v.fixed }
+
+// Replications returns those of the wanted ones that differ: of a fixed
+// workload the first alone.
+func (v *Variant) Replications(wanted []int) []int {
+	if v.fixed && len(wanted) > 1 {
+		return wanted[:1]
+	}
+	return wanted
+}
+
+// The sources of requests.
+const (
+	generated = "generated"
+	recorded  = "recorded"
+)
+
+// Source says where the requests come from: "generated"; "recorded", that is a
+// trace as it was recorded; or what a trace's bootstrap resamples are made of:
+// "resampled sessions", "resampled 900 s windows".
+func (v *Variant) Source() string { return v.source }
+
+// Doubts are warnings that every row measured with the workload has to carry.
+func (v *Variant) Doubts() []string { return v.doubts }
+
+// Notes says in sentences what was left out of a trace, or rearranged in it.
+func (v *Variant) Notes() []string { return v.notes }
 
 // Each calls emit with every request of a replication, in order. The request
 // is valid until emit returns.

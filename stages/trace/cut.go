@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"sort"
 	"strconv"
 
@@ -103,6 +104,15 @@ func (c *Requests) Len() int { return c.hi - c.lo }
 
 // BlockTokens returns the tokens that a hash id stands for; 0 without blocks.
 func (c *Requests) BlockTokens() int32 { return c.t.c.blockTokens }
+
+// Sessions reports whether some request belongs to a session or waits for
+// another one.
+func (c *Requests) Sessions() bool {
+	some := func(column []int64) bool {
+		return column != nil && slices.ContainsFunc(column[c.lo:c.hi], func(v int64) bool { return v != workload.None })
+	}
+	return some(c.t.c.session) || some(c.t.c.after)
+}
 
 // Line returns the line, in the parquet format the row, of request i.
 func (c *Requests) Line(i int) int { return int(c.t.c.line[c.lo+i]) }
