@@ -67,24 +67,40 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// BenchmarkOverload simulates 100,000 tool calls that come twice as fast as
-// four replicas serve them, so that half of them wait in the end, under every
-// waiting order.
+// BenchmarkOverload simulates 100,000 tool calls that come more than twice as
+// fast as four replicas serve them, so that tens of thousands wait in the end,
+// under every waiting order of every scheduler.
 func BenchmarkOverload(b *testing.B) {
 	w := generated(b, "tool-use", 100000, 90, 1)
-	for _, order := range []string{"fcfs", "longest-prefix", "priority-groups"} {
-		b.Run(order, func(b *testing.B) {
-			c := a6000(b, 4, func(p *engine.Lecture) { p.Order = order })
-			var sim Sim
-			p := policy(b, "round-robin")
-			for b.Loop() {
-				r, err := sim.Run(c, w, "round-robin", p, 1, 1)
-				if err != nil {
-					b.Fatal(err)
-				}
-				b.ReportMetric(float64(r.EndNs)/float64(r.LastArrivalNs), "end/last-arrival")
+	for _, scheduler := range engine.Schedulers() {
+		orders := []string{""}
+		for _, f := range param.Fields(scheduler.New()) {
+			if f.Name == "order" {
+				orders = f.Enum
 			}
-			b.ReportMetric(float64(b.N*w.Len())/b.Elapsed().Seconds(), "requests/s")
-		})
+		}
+		for _, order := range orders {
+			b.Run(scheduler.Name+"/"+order, func(b *testing.B) {
+				c := a6000(b, 4, nil)
+				c.Engine = scheduler.New()
+				param.Defaults(c.Engine)
+				if order != "" {
+					if err := param.Set(c.Engine, "order", order); err != nil {
+						b.Fatal(err)
+					}
+				}
+				var sim Sim
+				p := policy(b, "round-robin")
+				start := cpuSeconds(b)
+				for b.Loop() {
+					r, err := sim.Run(c, w, "round-robin", p, 1, 1)
+					if err != nil {
+						b.Fatal(err)
+					}
+					b.ReportMetric(float64(r.EndNs)/float64(r.LastArrivalNs), "load")
+				}
+				b.ReportMetric(float64(b.N*w.Len())/(cpuSeconds(b)-start), "requests/cpu-s")
+			})
+		}
 	}
 }

@@ -116,6 +116,11 @@ func (c *Cache) Best(leaf int32) int32 {
 	return 0
 }
 
+// everCached reports whether replica r has ever had a node cached.
+func (c *Cache) everCached(r int, node int32) bool {
+	return c.ever[int(node)*c.replicas+r]&everReady != 0
+}
+
 // tokens returns the tokens of a node that replica r has cached.
 func (c *Cache) tokens(r int, node int32) int32 { return c.believed[int(node)*c.replicas+r].Cached }
 

@@ -133,7 +133,7 @@ func (x *index) firstOf(g int) int32 {
 
 // add enters a request, which is newer or older than all others.
 func (x *index) add(id int32) {
-	b := x.bucketOf(x.work.Leaf[id])
+	b := x.bucketOf(x.leafOf(id))
 	k := &x.buckets[b]
 	x.plant(&k.root, id)
 	if k.stale {
@@ -151,7 +151,7 @@ func (x *index) add(id int32) {
 
 // drop takes a request out.
 func (x *index) drop(id int32) {
-	leaf := x.work.Leaf[id]
+	leaf := x.leafOf(id)
 	b := x.rootless
 	if leaf != none {
 		b = x.slot[leaf] - 1
@@ -167,6 +167,16 @@ func (x *index) drop(id int32) {
 	default:
 		x.head(x.groups.of(k.match, x.work.Prompt[id]), b)
 	}
+}
+
+// leafOf returns the deepest node of a waiting request that may be cached while
+// it waits: its own rest is not, before it has run.
+func (x *index) leafOf(id int32) int32 {
+	leaf := x.work.Leaf[id]
+	if p := x.work.Private; p != none && leaf >= p && !x.cache.everCached(x.r, leaf) {
+		return x.work.Forest.Parent[leaf]
+	}
+	return leaf
 }
 
 // bucketOf returns the bucket of a leaf, a new one where it has none.
