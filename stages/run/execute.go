@@ -124,7 +124,6 @@ func (e *execution) supervise(ctx context.Context, release func() error) (Report
 		select {
 		case err = <-result:
 		case <-time.After(e.options.Grace):
-			err = fmt.Errorf("%w: gave up on tasks in flight", ErrInterrupted)
 			release = func() error { return nil }
 		}
 	}
@@ -133,7 +132,7 @@ func (e *execution) supervise(ctx context.Context, release func() error) (Report
 	bar.stop()
 	report := e.finalReport()
 	if err == nil && report.Interrupted {
-		err = interruption(&report, e.options.Resume)
+		err = interruption(&report, e.options)
 	}
 	if failure := release(); err == nil && failure != nil {
 		err = fmt.Errorf("%w: release the lock: %w", ErrStorage, failure)
@@ -142,10 +141,15 @@ func (e *execution) supervise(ctx context.Context, release func() error) (Report
 }
 
 // interruption is the error of a run that was stopped.
-func interruption(r *Report, resume string) error {
-	err := fmt.Errorf("%w with %d of %d tasks left", ErrInterrupted, r.Left, r.Done+r.Skipped+r.Failed+r.Left)
-	if resume != "" {
-		err = fmt.Errorf("%w; resume with: %s", err, resume)
+func interruption(r *Report, o Options) error {
+	left, tasks := r.Left, r.Done+r.Skipped+r.Failed+r.Left
+	if o.Later != nil {
+		more, todo := o.Later()
+		left, tasks = left+todo, tasks+more
+	}
+	err := fmt.Errorf("%w with %d of %d tasks left", ErrInterrupted, left, tasks)
+	if o.Resume != "" {
+		err = fmt.Errorf("%w; resume with: %s", err, o.Resume)
 	}
 	return err
 }

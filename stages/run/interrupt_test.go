@@ -27,11 +27,12 @@ func TestInterruptFinishesWhatIsInFlight(t *testing.T) {
 		time.Sleep(20 * time.Millisecond) // the run takes note before the tasks end
 		close(release)
 	}()
-	r, err := Execute(t.Context(), s.job(), Options{Dir: dir, Workers: 2, Signals: signals, Resume: "switchyard run x"})
+	r, err := Execute(t.Context(), s.job(), Options{Dir: dir, Workers: 2, Signals: signals, Resume: "switchyard run x",
+		Later: func() (int, int) { return 160, 150 }})
 	if !errors.Is(err, ErrInterrupted) || ExitCode(err, r) != ExitInterrupted {
 		t.Fatalf("error %v, code %d", err, ExitCode(err, r))
 	}
-	wantText(t, err, "38 of 40 tasks left", "resume with: switchyard run x")
+	wantText(t, err, "188 of 200 tasks left", "resume with: switchyard run x")
 	wantCounts(t, r, 2, 0, 0, 38)
 	if !r.Interrupted || r.Rows != nil {
 		t.Errorf("interrupted %v, rows %v: expected no compaction", r.Interrupted, r.Rows)
@@ -58,10 +59,11 @@ func TestSecondInterruptAborts(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	r, err := Execute(t.Context(), s.job(), Options{Dir: dir, Workers: 1, Signals: signals})
+	r, err := Execute(t.Context(), s.job(), Options{Dir: dir, Workers: 1, Signals: signals, Resume: "x"})
 	if !errors.Is(err, ErrInterrupted) {
 		t.Fatal(err)
 	}
+	wantText(t, err, "7 of 10 tasks left", "resume with: x")
 	wantCounts(t, r, 3, 0, 0, 7)
 	s.before = nil
 	wantCounts(t, execute(t, s, Options{Dir: dir}), 7, 3, 0, 0)

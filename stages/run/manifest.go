@@ -25,6 +25,7 @@ type Manifest struct {
 	Stages     []Stage   `json:"stages"`             // in order of their first run
 	Failures   []Failure `json:"failures,omitempty"` // as table `failures`, of the stages of the last run
 	Warnings   []string  `json:"warnings,omitempty"`
+	Notes      []string  `json:"notes,omitempty"` // what was left out of the inputs, or rearranged in them
 }
 
 // Stage is one job of the experiment.

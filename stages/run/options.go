@@ -29,6 +29,9 @@ type Options struct {
 	Unit string
 	// Resume is the command that continues after an interrupt, for the error.
 	Resume string
+	// Later counts the tasks of the jobs that come after this one, and those of
+	// them that are to do, for the same error; nil where there are none.
+	Later func() (tasks, todo int)
 	// Signals stops the run: the first value ends it after the tasks in
 	// flight, the second at once. See Signals; nil means no signals.
 	Signals <-chan os.Signal
@@ -55,7 +58,7 @@ func (o *Options) Validate() error {
 	case o.Workers < 0 || o.Workers > 4096:
 		return fmt.Errorf("options: workers is %d, expected 0 (one a core) to 4096", o.Workers)
 	case o.FlushEvery < 0 || o.FlushBytes < 0 || o.Grace < 0:
-		return errors.New("options: flush and grace are negative, expected 0 (the default) or more")
+		return fmt.Errorf("options: flush after %v or %d bytes, grace %v: expected 0 (the default) or more", o.FlushEvery, o.FlushBytes, o.Grace)
 	}
 	return nil
 }
