@@ -44,7 +44,6 @@ type playback struct {
 	cut        *trace.Requests
 	fixed      bool     // not resampled
 	source     string   // see Variant.Source
-	doubts     []string // about every row
 	notes      []string // see Variant.Notes
 	each       func(replication int, seed uint64, emit func(*workload.Request) error) error
 }
@@ -93,18 +92,13 @@ func (d *Decoder) play(s experiment.Section, replicas int, beside ...any) (*play
 	return p, nil
 }
 
-// fewWindows is the number of windows below which a resample says little: of n
-// units, a bootstrap's variance lies below that of the traffic by a share of
-// about 1/n, and its interval misses more than it promises.
-const fewWindows = 10
-
 // resample plays bootstrap resamples. They are drawn from the trace as it was
 // recorded and sped up then, so that all speeds play the same ones.
 func (p *playback) resample(whole *trace.Requests, windowS, speed float64) {
 	windowUs := max(1, int64(windowS*1e6))
 	// Finding the units takes as long as reading, so it waits for the first use.
 	sampler := sync.OnceValue(func() *workload.Resampler { return workload.NewResampler(whole, windowUs) })
-	p.describe(whole, windowUs)
+	p.source = resampled(whole, windowUs)
 	scale := func(us int64) int64 { return int64(math.Round(float64(us) / speed)) }
 	p.each = func(replication int, seed uint64, emit func(*workload.Request) error) error {
 		return sampler().Each(rng.New(seed, replication, "workload/resample"), func(r *workload.Request) error {
@@ -114,23 +108,6 @@ func (p *playback) resample(whole *trace.Requests, windowS, speed float64) {
 			r.ThinkUs = scale(r.ThinkUs)
 			return emit(r)
 		})
-	}
-}
-
-// describe says what the resamples are drawn from, and what that breaks.
-func (p *playback) describe(whole *trace.Requests, windowUs int64) {
-	if whole.Sessions() {
-		p.source = "resampled sessions"
-		p.doubts = append(p.doubts, "bootstrap of whole sessions: the order in which they come is not the recorded one")
-		return
-	}
-	var last workload.Request
-	whole.At(whole.Len()-1, &last)
-	window := param.Format(float64(windowUs)/1e6) + " s windows"
-	p.source = "resampled " + window
-	p.doubts = append(p.doubts, "bootstrap of "+window+": reuse across windows is broken")
-	if n := last.ArrivalUs/windowUs + 1; n < fewWindows {
-		p.doubts = append(p.doubts, fmt.Sprintf("bootstrap of so few windows as %d: no interval over resamples holds", n))
 	}
 }
 
@@ -170,7 +147,7 @@ func (d *Decoder) trace(in experiment.Instance, replicas int) (*Variant, error) 
 		return nil, err
 	}
 	v := &Variant{Name: in.Name, seed: d.Seed, requests: p.cut.Len(), blockTokens: p.cut.BlockTokens(), parameters: p.parameters}
-	v.fixed, v.source, v.doubts, v.notes = p.fixed, p.source, p.doubts, p.notes
+	v.fixed, v.source, v.notes = p.fixed, p.source, p.notes
 	if v.blockTokens == 0 {
 		v.blockTokens = 16
 	}

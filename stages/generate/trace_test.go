@@ -24,8 +24,8 @@ func TestResampleIsAskedFor(t *testing.T) {
 	}{
 		{"trace: small.jsonl", "recorded", true, nil},
 		{"trace: small.jsonl, speed: 2, limit: 20", "recorded", true, nil},
-		{"trace: small.jsonl, resample: auto", "resampled 900 s windows", false, []string{"bootstrap of 900 s windows: reuse across windows is broken", "bootstrap of so few windows as 1"}},
-		{"trace: small.jsonl, resample: auto, resample_window_s: 5.5, speed: 9", "resampled 5.5 s windows", false, []string{"bootstrap of 5.5 s windows"}},
+		{"trace: small.jsonl, resample: auto", "resampled 1 windows of 900 s", false, []string{"bootstrap of 900 s windows: reuse across windows is broken", "bootstrap of so few windows as 1"}},
+		{"trace: small.jsonl, resample: auto, resample_window_s: 5.5, speed: 9", "resampled 11 windows of 5.5 s", false, []string{"bootstrap of 5.5 s windows"}},
 		{"trace: talk.jsonl, resample: auto", "resampled sessions", false, []string{"bootstrap of whole sessions"}},
 		{"generator: chat, requests: 10, arrivals: {process: trace, trace: small.jsonl}", "generated", false, nil},
 	} {
@@ -38,12 +38,12 @@ func TestResampleIsAskedFor(t *testing.T) {
 		if v.Source() != c.source || v.Fixed() != c.fixed {
 			t.Errorf("%s: the source is %q, fixed %v; expected %q, %v", c.keys, v.Source(), v.Fixed(), c.source, c.fixed)
 		}
-		if len(v.Doubts()) != len(c.doubts) {
-			t.Fatalf("%s: doubts are %q, expected such as %q", c.keys, v.Doubts(), c.doubts)
+		if doubts := Doubts(v.Source()); len(doubts) != len(c.doubts) {
+			t.Fatalf("%s: doubts are %q, expected such as %q", c.keys, doubts, c.doubts)
 		}
 		for i, want := range c.doubts {
-			if !strings.HasPrefix(v.Doubts()[i], want) {
-				t.Errorf("%s: doubt %d is %q, expected %q", c.keys, i, v.Doubts()[i], want)
+			if got := Doubts(v.Source())[i]; !strings.HasPrefix(got, want) {
+				t.Errorf("%s: doubt %d is %q, expected %q", c.keys, i, got, want)
 			}
 		}
 		if wanted := []int{3, 4, 5}; c.fixed != reflect.DeepEqual(v.Replications(wanted), []int{3}) || !c.fixed && !slices.Equal(v.Replications(wanted), wanted) {

@@ -26,7 +26,6 @@ type Variant struct {
 	blockTokens int32
 	fixed       bool
 	source      string
-	doubts      []string
 	notes       []string
 	each        func(replication int, emit func(*workload.Request) error) error
 }
@@ -67,19 +66,10 @@ func (v *Variant) Replications(wanted []int) []int {
 	return wanted
 }
 
-// The sources of requests.
-const (
-	generated = "generated"
-	recorded  = "recorded"
-)
-
 // Source says where the requests come from: "generated"; "recorded", that is a
-// trace as it was recorded; or what a trace's bootstrap resamples are made of:
-// "resampled sessions", "resampled 900 s windows".
+// trace as it was recorded; or, of a trace's bootstrap resamples, what they are
+// drawn from: "resampled sessions", "resampled 4 windows of 900 s".
 func (v *Variant) Source() string { return v.source }
-
-// Doubts are warnings that every row measured with the workload has to carry.
-func (v *Variant) Doubts() []string { return v.doubts }
 
 // Notes says in sentences what was left out of a trace, or rearranged in it.
 func (v *Variant) Notes() []string { return v.notes }

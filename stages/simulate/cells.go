@@ -18,6 +18,8 @@ type Cell struct {
 	WorkloadPoint string `parquet:"workload_point,dict" doc:"workload variant with its swept values"`
 	ClusterPoint  string `parquet:"cluster_point,dict" doc:"cluster variant with its swept values"`
 	RouterPoint   string `parquet:"router_point,dict" doc:"router variant with its swept values"`
+	Variant       string `parquet:"variant,dict" doc:"identity of the workload's parameters: 12 hex digits of their sha256; with replication the key of profile and of the requests in workload"`
+	Source        string `parquet:"source,dict" doc:"where the requests come from: generated; recorded, a trace as it was recorded, in one replication; or, of a trace's bootstrap resamples, what they are drawn from: resampled sessions, resampled 4 windows of 900 s"`
 
 	Policy         string            `parquet:"policy,dict" doc:"routing policy of the router variant"`
 	Model          string            `parquet:"model,dict" doc:"model that every replica serves"`
@@ -27,19 +29,19 @@ type Cell struct {
 	RateRps        *float64          `parquet:"rate_rps" unit:"1/s" symbol:"λ" doc:"offered mean arrival rate over all replicas; NULL for traces and closed loops"`
 	Factors        map[string]string `parquet:"factors" doc:"every swept value of the experiment file, by factor name"`
 
-	WarmUp        float64 `parquet:"warm_up" unit:"share" doc:"share of arrivals before the window, by arrival index"`
+	WarmUp        float64 `parquet:"warm_up" unit:"share" doc:"share of the arrivals before the window: those that arrive first, which in closed loops are not those of the lowest request index"`
 	SLOTTFTMs     float64 `parquet:"slo_ttft_ms" unit:"ms" doc:"bound on TTFT of the service level objective; 0 = none"`
 	SLOTPOTMs     float64 `parquet:"slo_tpot_ms" unit:"ms" doc:"bound on TPOT of the service level objective; 0 = none"`
 	SLOE2EMs      float64 `parquet:"slo_e2e_ms" unit:"ms" doc:"bound on E2E latency of the service level objective; 0 = none"`
 	RequestsShare float64 `parquet:"requests_share" unit:"share" doc:"share of the cell's requests kept in table requests: 1 = all, 0 = none, else a sample by hash of the request index"`
 	KVCapacity    int64   `parquet:"kv_capacity_tokens,delta" unit:"token" symbol:"C" doc:"KV cache of one replica"`
 
-	Status   string   `parquet:"status,dict" doc:"ok, or rejected, timed-out or failed where some request of the cell was"`
+	Status   string   `parquet:"status,dict" doc:"ok; rejected, timed-out or failed where some request of the cell was; nothing-served where no request finished"`
 	Warnings []string `parquet:"warnings" doc:"statistical doubts about this row"`
 
 	Requests      int64  `parquet:"requests,delta" symbol:"n" doc:"requests that arrived over the whole run"`
 	Finished      int64  `parquet:"finished,delta" doc:"requests that finished, over the whole run"`
-	Rejected      int64  `parquet:"rejected,delta" doc:"requests that were rejected, over the whole run"`
+	Rejected      int64  `parquet:"rejected,delta" doc:"requests that were turned away at their arrival, over the whole run: they could never fit into the KV cache, or the queue was full"`
 	Failed        int64  `parquet:"failed,delta" doc:"requests that failed, over the whole run"`
 	TimedOut      int64  `parquet:"timed_out,delta" doc:"requests that waited too long and left unserved, over the whole run"`
 	WindowStartUs *int64 `parquet:"window_start_us" unit:"us" symbol:"t0" doc:"arrival of the first request after the warm-up cut"`
@@ -47,14 +49,15 @@ type Cell struct {
 	InWindow      int64  `parquet:"requests_in_window,delta" doc:"requests that arrived in the window, its opening one included"`
 	Measured      int64  `parquet:"requests_measured,delta" symbol:"m" doc:"requests that arrived in the window and finished: those behind the latencies"`
 
-	Arrived         int64    `parquet:"arrived,delta" symbol:"A" doc:"arrivals in (t0, t1]"`
+	Arrived         int64    `parquet:"arrived,delta" symbol:"A" doc:"arrivals in (t0, t1], rejected ones included"`
+	Turned          int64    `parquet:"rejected_in_window,delta" symbol:"R" doc:"of A, those that were rejected"`
 	Completed       int64    `parquet:"completed,delta" symbol:"D" doc:"requests that finished in (t0, t1], whenever they arrived"`
-	ArrivalRps      *float64 `parquet:"arrival_rps" unit:"1/s" better:"none" doc:"realised arrival rate, A / T"`
+	ArrivalRps      *float64 `parquet:"arrival_rps" unit:"1/s" better:"none" doc:"realised arrival rate, A / T; below rate_rps where a run is not much longer than its sessions"`
 	ThroughputRps   *float64 `parquet:"throughput_rps" unit:"1/s" better:"higher" symbol:"X" doc:"D / T"`
-	CompletionRatio *float64 `parquet:"completion_ratio" unit:"ratio" better:"higher" doc:"D / A; a configuration below 0.98 over its replications is saturated"`
-	BacklogSlope    *float64 `parquet:"backlog_slope_rps" unit:"1/s" better:"lower" doc:"least-squares slope of the requests in the system over the second half of the window, from 64 instants"`
+	CompletionRatio *float64 `parquet:"completion_ratio" unit:"ratio" better:"higher" doc:"D / (A - R): completions over the arrivals that were not turned away; a configuration below 0.98 over its replications is saturated"`
+	BacklogSlope    *float64 `parquet:"backlog_slope_rps" unit:"1/s" better:"lower" doc:"least-squares slope of the requests in the system, in which rejected ones never are, over the second half of the window, from 64 instants"`
 	BacklogSlopeSE  *float64 `parquet:"backlog_slope_se_rps" unit:"1/s" better:"none" doc:"its standard error within the run from the residuals, blind to their correlation: too small near saturation"`
-	Saturated       bool     `parquet:"saturated" doc:"indicator of this cell alone: completion ratio below 0.98, or backlog slope less 1.96 standard errors above 1 % of the arrival rate; aggregate judges the configuration"`
+	Saturated       bool     `parquet:"saturated" doc:"indicator of this cell alone: completion ratio below 0.98, or backlog slope less 1.96 standard errors above 1 % of (A - R) / T; aggregate judges the configuration"`
 	SystemMean      *float64 `parquet:"system_mean_requests" unit:"request" better:"lower" symbol:"L" doc:"time average over the window of the requests in the system, arrival to finish"`
 	QueueMean       *float64 `parquet:"queue_mean_requests" unit:"request" better:"lower" symbol:"Lq" doc:"time average over the window of the requests that arrived and have not started"`
 	OutputTokensPS  *float64 `parquet:"output_tokens_per_s" unit:"token/s" better:"higher" doc:"output tokens of the requests that finished in (t0, t1] / T"`
@@ -91,12 +94,12 @@ type Cell struct {
 
 	PromptTokens     int64    `parquet:"prompt_tokens,delta" unit:"token" symbol:"P" doc:"prompt tokens of the requests that arrived in the window and started"`
 	CachedTokens     int64    `parquet:"cached_tokens,delta" unit:"token" symbol:"H" doc:"of P, those cached at the first admission"`
-	CeilingTokens    int64    `parquet:"ceiling_tokens,delta" unit:"token" symbol:"H*" doc:"of P, those of the longest prefix that an earlier request of the workload has too"`
+	CeilingTokens    int64    `parquet:"ceiling_tokens,delta" unit:"token" symbol:"H*" doc:"of P, those of the longest prefix that a request of lower index in the workload has too; where requests of a closed loop overtake each other, a hit may lie above its ceiling"`
 	UnlimitedTokens  int64    `parquet:"unlimited_tokens,delta" unit:"token" symbol:"Hu" doc:"of P, those that the same decisions would have hit had no replica ever evicted"`
-	DispatchedTokens int64    `parquet:"dispatched_tokens,delta" unit:"token" symbol:"Hd" doc:"of P, those that would have hit in addition had every prefix counted from its dispatch on"`
+	DispatchedTokens int64    `parquet:"dispatched_tokens,delta" unit:"token" symbol:"Hd" doc:"of P, those that the same decisions would have hit had no replica ever evicted and had every prefix counted from its dispatch on; at least Hu"`
 	BestTokens       int64    `parquet:"best_cached_tokens,delta" unit:"token" symbol:"Hb" doc:"of P, those cached at the decision on the replica that had most of the prompt"`
 	HitRate          *float64 `parquet:"prefix_hit_rate" unit:"share" better:"higher" doc:"H / P"`
-	HitCeiling       *float64 `parquet:"hit_ceiling" unit:"share" better:"none" doc:"H* / P: one unlimited cache without delay"`
+	HitCeiling       *float64 `parquet:"hit_ceiling" unit:"share" better:"none" doc:"H* / P: one unlimited cache without delay, to which requests come in order of their index"`
 	BestHitRate      *float64 `parquet:"best_hit_rate" unit:"share" better:"none" doc:"Hb / P: what always taking the replica with most of the prompt cached would have hit at these decisions"`
 	LostToRouting    *float64 `parquet:"lost_to_routing" unit:"share" better:"lower" doc:"(H* - Hu) / P: hits that these decisions miss with unlimited caches"`
 	LostInFlight     *float64 `parquet:"lost_in_flight" unit:"share" better:"lower" doc:"(Hd - Hu) / P, a part of lost_to_routing: the prefix was on its way to that replica and not computed yet"`
@@ -105,7 +108,7 @@ type Cell struct {
 	LoadImbalance    *float64 `parquet:"load_imbalance" unit:"ratio" better:"lower" doc:"tokens computed (prompt - cached + output) by the busiest replica / the mean over replicas, for requests that arrived in the window and started"`
 	MaxRequestShare  *float64 `parquet:"max_request_share" unit:"share" better:"none" doc:"largest share of the requests that arrived in the window on one replica"`
 
-	Utilisation   *float64 `parquet:"utilisation" unit:"share" better:"none" symbol:"ρ" doc:"share of the window in which a replica runs a step, mean over replicas"`
+	Utilisation   *float64 `parquet:"utilisation" unit:"share" better:"none" symbol:"ρ" doc:"share of the window in which a replica runs a step, whatever is in it, mean over replicas: no measure of load, since a replica steps whenever it has one request, so that this nears 1 at a small part of what it can carry"`
 	KVMean        *float64 `parquet:"kv_mean" unit:"share" better:"none" doc:"used KV cache / C, cached prefixes included (under vllm-v1 without those that no running request holds), time average over the window and mean over replicas"`
 	KVPeak        *float64 `parquet:"kv_peak" unit:"share" better:"none" doc:"most KV cache ever used by a replica / C, over the whole run"`
 	EvictedTokens int64    `parquet:"evicted_tokens,delta" unit:"token" better:"none" doc:"cached tokens evicted over the whole run, all replicas"`

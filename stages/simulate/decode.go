@@ -56,7 +56,7 @@ func (d *decoder) config(p *experiment.Point) *Config {
 		return decodeRouter(router, replicas)
 	})
 	c.Workload = once(d, d.workloads, variant{workload.Name, workload.Section, replicas}, func() (*generate.Variant, error) {
-		return d.workload(workload, replicas)
+		return d.workload(workload, c.WorkloadPoint, replicas)
 	})
 	return c
 }
@@ -77,7 +77,7 @@ func once[T any](d *decoder, known map[variant]*T, v variant, decode func() (*T,
 
 // workload decodes a workload. Those that come out the same, such as one for
 // two clusters of equal size, are one, so that their cells share it.
-func (d *decoder) workload(in experiment.Instance, replicas int) (*generate.Variant, error) {
+func (d *decoder) workload(in experiment.Instance, point string, replicas int) (*generate.Variant, error) {
 	v, err := d.traces.Decode(in, replicas)
 	if err != nil {
 		return nil, err
@@ -86,6 +86,7 @@ func (d *decoder) workload(in experiment.Instance, replicas int) (*generate.Vari
 	if same, ok := d.resolved[key]; ok {
 		return same, nil
 	}
+	v.Point = point
 	d.resolved[key] = v
 	d.order = append(d.order, v)
 	return v, nil

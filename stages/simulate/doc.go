@@ -50,15 +50,25 @@
 //
 // # The window
 //
-// The first share of the arrivals is cut (`warm_up`), by rank of arrival. The
+// The first share of the arrivals is cut (`warm_up`), by rank of arrival: in
+// closed loops, where requests may overtake each other, the rank is that of the
+// times at which they came and not of their index. The
 // window reaches from the arrival of the first request after the cut, t0, to
 // the last arrival, t1. Latencies, hits and balance are over the requests that
 // arrived in it, drained to the end; rates and time averages are over (t0, t1].
 //
+// A request that is turned away at its arrival (it could never fit into the KV
+// cache, or the queue was full) is an arrival, and misses the objective. It is
+// no work that a cluster fails to complete: saturation is judged by the
+// others, and a queue with a bound never saturates, it turns away.
+//
 // # Lost hits
 //
 // A request could at most hit the longest prefix that an earlier request of
-// the workload has too: its ceiling. What the decisions would have hit if no
+// the workload has too: its ceiling. Earlier is by index, which is the order of
+// arrival unless requests of a closed loop overtake each other; then one may
+// hit what is behind it in the workload, above its ceiling, and in short
+// windows lost_to_routing may even be negative. What the decisions would have hit if no
 // replica ever evicted lies below it: the difference is lost to routing, that
 // is to sending requests where their prefix is not, or not yet. What the
 // caches did hit lies below that: the difference is lost to eviction. Of the
@@ -72,7 +82,7 @@ import "switchyard/stages/table"
 // Version is part of every cell's key. Raise it by one when the same
 // parameters give other rows than before: a change of the engine, a router or
 // a metric. Cells of another version are run again.
-const Version = 1
+const Version = 2
 
 // The tables.
 var (

@@ -16,8 +16,13 @@ import (
 
 func execute(t testing.TB, p *Plan, o Options, dir string, workers int) run.Report {
 	t.Helper()
-	report, err := run.Execute(context.Background(), Job(p, o), run.Options{
-		Dir: dir, Workers: workers, Provenance: table.Provenance{Experiment: p.Experiment.Name},
+	return executeJob(t, Job(p, o), dir, workers)
+}
+
+func executeJob(t testing.TB, job run.Job, dir string, workers int) run.Report {
+	t.Helper()
+	report, err := run.Execute(context.Background(), job, run.Options{
+		Dir: dir, Workers: workers, Provenance: table.Provenance{Experiment: "small"},
 	})
 	if err != nil || report.Failed > 0 {
 		t.Fatalf("run failed: %v, %+v", err, report.Failures)

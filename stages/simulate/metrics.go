@@ -1,8 +1,10 @@
 package simulate
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"switchyard/stages/experiment"
 )
@@ -23,7 +25,7 @@ type Metrics struct {
 	Requests, Finished, Rejected, Failed, TimedOut int64 // over the whole run
 	WindowStartUs, WindowEndUs                     int64 // -1 where the window is empty
 	InWindow, Measured                             int64
-	Arrived, Completed                             int64 // in (start, end]
+	Arrived, Turned, Completed                     int64 // in (start, end]; Turned: of the arrived, rejected
 
 	ArrivalRps, ThroughputRps, CompletionRatio float64
 	BacklogSlopeRps, BacklogSlopeSERps         float64
@@ -162,6 +164,9 @@ func (m *Meter) pass(out *Metrics, t *tally, within bounds) {
 		done := m.status[i] == finished
 		if a > t0 && a <= t1 {
 			out.Arrived++
+			if m.status[i] == rejected {
+				out.Turned++
+			}
 		}
 		if done && end > t0 && end <= t1 {
 			out.Completed++
@@ -258,7 +263,8 @@ func (out *Metrics) rates(m *Meter, t *tally) {
 	seconds := us / 1e6
 	out.ArrivalRps = ratio(float64(out.Arrived), seconds)
 	out.ThroughputRps = ratio(float64(out.Completed), seconds)
-	out.CompletionRatio = ratio(float64(out.Completed), float64(out.Arrived))
+	taken := float64(out.Arrived - out.Turned)
+	out.CompletionRatio = ratio(float64(out.Completed), taken)
 	out.OutputTokensPerS = ratio(float64(t.outputDone), seconds)
 	out.PromptTokensPerS = ratio(float64(t.promptDone), seconds)
 	out.SystemMean = ratio(float64(t.systemUs), us)
@@ -267,7 +273,7 @@ func (out *Metrics) rates(m *Meter, t *tally) {
 	out.GoodputRps = out.SLOAttainment * out.ArrivalRps
 	out.BacklogSlopeRps, out.BacklogSlopeSERps = m.backlog.slope()
 	out.Saturated = out.CompletionRatio < 0.98 ||
-		out.BacklogSlopeRps-1.96*out.BacklogSlopeSERps > 0.01*out.ArrivalRps
+		out.BacklogSlopeRps-1.96*out.BacklogSlopeSERps > 0.01*ratio(taken, seconds)
 }
 
 // hits fills the shares of prompt tokens.
@@ -299,6 +305,8 @@ func (out *Metrics) doubts() {
 	switch {
 	case out.InWindow == 0:
 		out.Warnings = append(out.Warnings, "no request arrived in the window")
+	case out.Requests > 0 && out.Finished == 0:
+		out.Warnings = append(out.Warnings, "nothing was served: "+out.fates())
 	case out.Measured == 0:
 		out.Warnings = append(out.Warnings, "no request of the window finished")
 	case out.Measured < 100:
@@ -307,15 +315,35 @@ func (out *Metrics) doubts() {
 	if out.Saturated {
 		out.Warnings = append(out.Warnings, "more arrives than finishes: latencies measure how long the run was")
 	}
-	if out.Rejected > 0 {
-		out.Warnings = append(out.Warnings, "requests were rejected: latencies leave them out")
+	if lost := out.Requests - out.Finished; lost > 0 && out.Finished > 0 {
+		out.Warnings = append(out.Warnings, out.fates()+": latencies leave them out")
 	}
-	if out.TimedOut > 0 {
-		out.Warnings = append(out.Warnings, "requests timed out: latencies leave them out")
+}
+
+// fates says how many requests did not finish, and why.
+func (out *Metrics) fates() string {
+	return Fates(out.Requests, out.Rejected, out.TimedOut, out.Failed)
+}
+
+// Fates says how many of some requests were rejected, timed out or failed:
+// "12 of 2000 requests were rejected, 3 timed out".
+func Fates(requests, rejected, timedOut, failed int64) string {
+	var parts []string
+	for _, f := range []struct {
+		n    int64
+		fate string
+	}{
+		{rejected, "were rejected (prompt and output exceed the KV cache, or the queue was full)"},
+		{timedOut, "timed out"}, {failed, "failed"},
+	} {
+		switch {
+		case f.n > 0 && parts == nil:
+			parts = append(parts, fmt.Sprintf("%d of %d requests %s", f.n, requests, f.fate))
+		case f.n > 0:
+			parts = append(parts, fmt.Sprintf("%d %s", f.n, f.fate))
+		}
 	}
-	if out.Failed > 0 {
-		out.Warnings = append(out.Warnings, "requests failed: latencies leave them out")
-	}
+	return strings.Join(parts, ", ")
 }
 
 // ratio returns a/b, NaN where b is not positive.

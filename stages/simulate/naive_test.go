@@ -42,6 +42,9 @@ func naive(rows []Request, replicas int, warmUp float64, slo experiment.SLO) Met
 		}
 		if r.ArrivalUs > t0 && r.ArrivalUs <= t1 {
 			m.Arrived++
+			if r.Status == "rejected" {
+				m.Turned++
+			}
 		}
 	}
 	var ttft, tpot, e2e, queue, preble, early, late []float64
@@ -91,8 +94,9 @@ func naive(rows []Request, replicas int, warmUp float64, slo experiment.SLO) Met
 		m.ArrivalRps, m.ThroughputRps = float64(m.Arrived)/seconds, float64(m.Completed)/seconds
 		m.OutputTokensPerS, m.PromptTokensPerS = outputs/seconds, prompts/seconds
 	}
-	if m.Arrived > 0 {
-		m.CompletionRatio = float64(m.Completed) / float64(m.Arrived)
+	taken := float64(m.Arrived - m.Turned)
+	if taken > 0 {
+		m.CompletionRatio = float64(m.Completed) / taken
 	}
 	if m.InWindow > 0 {
 		m.SLOAttainment = within / float64(m.InWindow)
@@ -100,7 +104,7 @@ func naive(rows []Request, replicas int, warmUp float64, slo experiment.SLO) Met
 	m.GoodputRps = m.SLOAttainment * m.ArrivalRps
 	m.SystemMean, m.QueueMean = naiveAverages(rows, t0, t1)
 	m.BacklogSlopeRps, m.BacklogSlopeSERps = naiveSlope(rows, t0, t1)
-	m.Saturated = m.CompletionRatio < 0.98 || m.BacklogSlopeRps-1.96*m.BacklogSlopeSERps > 0.01*m.ArrivalRps
+	m.Saturated = m.CompletionRatio < 0.98 || m.BacklogSlopeRps-1.96*m.BacklogSlopeSERps > 0.01*taken/seconds
 	share := func(tokens int64) float64 {
 		if m.PromptTokens == 0 {
 			return nan

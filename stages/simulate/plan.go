@@ -3,6 +3,7 @@ package simulate
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"switchyard/stages/experiment"
 	"switchyard/stages/generate"
@@ -67,17 +68,35 @@ func NewPlan(e *experiment.Experiment) (*Plan, error) {
 	}
 	p.Workloads = d.order
 	for _, c := range p.Configs {
-		for _, r := range c.replications(e) {
+		for _, r := range c.Workload.Replications(e.Replications) {
 			p.Runs = append(p.Runs, Run{int32(len(p.Runs)), cellKey(e.Seed, r, c), c, r})
 		}
 	}
 	return p, nil
 }
 
-// replications returns those of the experiment in which the configuration runs.
-func (c *Config) replications(e *experiment.Experiment) []int {
-	if c.Workload.Fixed() {
-		return e.Replications[:1]
+// Notes says in sentences what the plan makes of the experiment that its
+// reader may not expect: what was left out of traces or sorted in them, and
+// replications that are not run.
+func (p *Plan) Notes() []string {
+	var notes []string
+	for _, v := range p.Workloads {
+		notes = append(notes, v.Notes()...)
+		if all := p.Experiment.Replications; v.Fixed() && len(all) > 1 {
+			notes = append(notes, fmt.Sprintf("workload %s is a recorded trace, the same in every replication: it runs once, not in all %d of the experiment, and has no intervals; resample: auto draws replications from it",
+				v.Name, len(all)))
+		}
 	}
-	return e.Replications
+	return unique(notes)
+}
+
+// unique drops what stands in a list before.
+func unique(list []string) []string {
+	var out []string
+	for _, s := range list {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
 }

@@ -15,7 +15,7 @@ type Replica struct {
 	KVPeakTokens   int64    `parquet:"kv_peak_tokens,delta" unit:"token" doc:"most KV cache ever used"`
 	EvictedTokens  int64    `parquet:"evicted_tokens,delta" unit:"token" doc:"cached tokens evicted"`
 	HitRate        *float64 `parquet:"prefix_hit_rate" unit:"share" doc:"cached_tokens / prompt_tokens"`
-	Utilisation    *float64 `parquet:"utilisation" unit:"share" doc:"share of the window inside steps"`
+	Utilisation    *float64 `parquet:"utilisation" unit:"share" doc:"share of the window inside steps, whatever is in them: near 1 long before the replica is at its limit"`
 	KVMeanTokens   *float64 `parquet:"kv_mean_tokens" unit:"token" doc:"used KV cache, cached prefixes included (under vllm-v1 without those that no running request holds), time average over the window"`
 	QueueMean      *float64 `parquet:"queue_mean_requests" unit:"request" doc:"requests that wait on it, time average over the window"`
 	SystemMean     *float64 `parquet:"system_mean_requests" unit:"request" doc:"requests on it, waiting or running, time average over the window"`

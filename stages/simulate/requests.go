@@ -17,11 +17,11 @@ type Request struct {
 	OutputTokens     int32  `parquet:"output_tokens,delta" unit:"token" doc:"tokens of the output"`
 	CachedTokens     int32  `parquet:"cached_tokens,delta" unit:"token" doc:"prompt tokens cached at the first admission; 0 where it never started"`
 	BestCachedTokens int32  `parquet:"best_cached_tokens,delta" unit:"token" doc:"prompt tokens cached at the decision on the replica that had most"`
-	CeilingTokens    int32  `parquet:"ceiling_tokens,delta" unit:"token" doc:"longest prefix that an earlier request of the workload has too"`
+	CeilingTokens    int32  `parquet:"ceiling_tokens,delta" unit:"token" doc:"longest prefix that a request of lower index in the workload has too"`
 	UnlimitedTokens  int32  `parquet:"unlimited_tokens,delta" unit:"token" doc:"prompt tokens it would have hit had its replica never evicted"`
-	DispatchedTokens int32  `parquet:"dispatched_tokens,delta" unit:"token" doc:"prompt tokens it would have hit in addition had every prefix counted from its dispatch on"`
+	DispatchedTokens int32  `parquet:"dispatched_tokens,delta" unit:"token" doc:"prompt tokens it would have hit had its replica never evicted and had every prefix counted from its dispatch on; at least unlimited_tokens"`
 	Preemptions      int32  `parquet:"preemptions,delta" doc:"times that it was preempted"`
-	InWindow         bool   `parquet:"in_window" doc:"whether it arrived in the window"`
+	InWindow         bool   `parquet:"in_window" doc:"whether it arrived in the window; the cut is by order of arrival, not of index"`
 }
 
 // Place moves the row to the cell at that position of the grid.

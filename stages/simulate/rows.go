@@ -32,6 +32,7 @@ func (p *Plan) label(row *Cell, index int32) {
 	row.Cell, row.Config = index, c.Index
 	row.Workload, row.Cluster, row.Router = c.Workload.Name, c.Cluster.Name, c.Router.Name
 	row.WorkloadPoint, row.ClusterPoint, row.RouterPoint = c.WorkloadPoint, c.ClusterPoint, c.RouterPoint
+	row.Variant, row.Source = c.Workload.ID(), c.Workload.Source()
 	row.Factors = c.Factors
 }
 

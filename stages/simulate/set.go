@@ -1,6 +1,16 @@
 package simulate
 
-import "math"
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"switchyard/stages/generate"
+)
+
+// mostMiss is the relative difference between the offered rate and that of the
+// arrivals in the window above which a cell carries a warning.
+const mostMiss = 0.05
 
 // SetMetrics copies m into the columns that it covers and leaves the others:
 // identity, factors, and the state of the replicas. Averages of that state
@@ -14,6 +24,8 @@ func (c *Cell) SetMetrics(m *Metrics) {
 	c.Requests, c.Finished, c.Rejected, c.Failed, c.TimedOut = m.Requests, m.Finished, m.Rejected, m.Failed, m.TimedOut
 	c.Status = "ok"
 	switch {
+	case m.Requests > 0 && m.Finished == 0:
+		c.Status = "nothing-served"
 	case m.Failed > 0:
 		c.Status = "failed"
 	case m.TimedOut > 0:
@@ -21,13 +33,13 @@ func (c *Cell) SetMetrics(m *Metrics) {
 	case m.Rejected > 0:
 		c.Status = "rejected"
 	}
-	c.Warnings = m.Warnings
 	c.WindowStartUs, c.WindowEndUs = nil, nil
 	if m.InWindow > 0 {
 		start, end := m.WindowStartUs, m.WindowEndUs
 		c.WindowStartUs, c.WindowEndUs = &start, &end
 	}
-	c.InWindow, c.Measured, c.Arrived, c.Completed = m.InWindow, m.Measured, m.Arrived, m.Completed
+	c.InWindow, c.Measured = m.InWindow, m.Measured
+	c.Arrived, c.Turned, c.Completed = m.Arrived, m.Turned, m.Completed
 
 	c.ArrivalRps, c.ThroughputRps = f.of(m.ArrivalRps), f.of(m.ThroughputRps)
 	c.CompletionRatio, c.Saturated = f.of(m.CompletionRatio), m.Saturated
@@ -49,6 +61,21 @@ func (c *Cell) SetMetrics(m *Metrics) {
 	c.LostToEviction = f.of(m.LostToEviction)
 	c.LoadImbalance, c.MaxRequestShare = f.of(m.LoadImbalance), f.of(m.MaxRequestShare)
 	c.Preemptions = m.Preemptions
+	c.Warnings = slices.Concat(m.Warnings, c.missesRate(), generate.Doubts(c.Source))
+}
+
+// missesRate warns of arrivals at another rate than the file offers.
+func (c *Cell) missesRate() []string {
+	if c.RateRps == nil || c.ArrivalRps == nil || math.Abs(*c.ArrivalRps / *c.RateRps - 1) <= mostMiss {
+		return nil
+	}
+	return []string{MissesRate(*c.ArrivalRps, *c.RateRps)}
+}
+
+// MissesRate says that requests arrive at another rate than is offered, and
+// what helps.
+func MissesRate(arrival, offered float64) string {
+	return fmt.Sprintf("%.3g requests a second arrive where %.3g are offered: more requests bring a run nearer, sessions need many times rate x their length", arrival, offered)
 }
 
 // numbers is where nullable numbers of a row live: one allocation a row.
