@@ -55,6 +55,11 @@ func (s *Sim) Run(c Config, w *workload.Workload, policy string, p router.Params
 	if c.Replicas < 1 || c.KVTokens < 1 {
 		return nil, fmt.Errorf("cluster has %d replicas of %d tokens of KV cache, expected at least 1 of each", c.Replicas, c.KVTokens)
 	}
+	if checked, ok := p.(router.Checked); ok {
+		if err := checked.Check(w, c.Replicas); err != nil {
+			return nil, err
+		}
+	}
 	if c.Engine.Rules().Private {
 		w = w.WithPrivate()
 	}

@@ -58,7 +58,7 @@ func random(t testing.TB, s *rng.Stream, n int, closed bool) *workload.Workload 
 		r := workload.Request{
 			ArrivalUs: at, After: workload.None, Session: workload.None, OutputID: workload.None,
 			Segments: []workload.Segment{{ID: 0, Tokens: 50}, {ID: doc + 1, Tokens: 100 + int32(doc*37%200)}},
-			Output:   int32(1 + s.IntN(40)),
+			Output:   int32(1 + s.IntN(40)), Served: 1,
 		}
 		r.Prompt = 50 + r.Segments[1].Tokens + int32(s.IntN(60))
 		if s.IntN(40) == 0 {

@@ -111,6 +111,17 @@ func TestMaxLinear(t *testing.T) {
 			t.Errorf("attention at efficiency %v takes %.0f ns, want %.0f", efficiency, got, want)
 		}
 	}
+	round := build(t, GPU{}, m, func(p *MaxLinearParams) {
+		p.PerPrefillTokenUs, p.WeightsUs, p.Attention, p.Knee = 40, 10_000, "none", 2
+	})
+	for tokens, want := range map[int64]int64{250: 14_142_136, 1000: 41_231_056, 0: 10_000_000} {
+		if got := round.StepNs(batch([]int64{0}, engine.Chunk{New: tokens})); got != want {
+			t.Errorf("%d tokens at knee 2 take %d ns, want %d", tokens, got, want)
+		}
+	}
+	if (&MaxLinearParams{Knee: .5}).Check() == nil {
+		t.Error("a knee of 0.5 passes")
+	}
 	if _, err := (&MaxLinearParams{Attention: "shape"}).Build(GPU{}, Model{}, 1); err == nil {
 		t.Error("attention comes from the shape of no model")
 	}

@@ -2,8 +2,10 @@ package hardware
 
 import (
 	"fmt"
+	"math"
 
 	"switchyard/sim/engine"
+	"switchyard/sim/param"
 )
 
 // MaxLinearParams are the coefficients of the form that fits measured engines:
@@ -21,6 +23,12 @@ import (
 //
 // that is, its FLOPs at the speed that the matrix products of a token have,
 // times a relative efficiency. Attention of decodes is in per_context_token.
+//
+// Few kernels are bound by one thing alone where the two sides of the maximum
+// are near each other, at about 256 tokens on an H100. With a knee k > 0 the
+// maximum of compute c and weights w is rounded to (c^k + w^k)^(1/k), which is
+// 26 % more than it for k = 3 where c = w, and 0.5 % where one is four times the
+// other.
 type MaxLinearParams struct {
 	OverheadUs          float64 `yaml:"overhead_us" required:"true" min:"0" unit:"us" doc:"time that every step takes beside its work"`
 	PerRequestUs        float64 `yaml:"per_request_us" default:"0" min:"0" unit:"us" doc:"time of each request in the step"`
@@ -29,6 +37,7 @@ type MaxLinearParams struct {
 	PerContextTokenUs   float64 `yaml:"per_context_token_us" required:"true" min:"0" unit:"us" doc:"time of each token that a decode looks at, its own among them"`
 	Attention           string  `yaml:"attention" default:"shape" enum:"shape|none" doc:"prefill attention: from the model's shape, or none"`
 	AttentionEfficiency float64 `yaml:"attention_efficiency" default:"1" min:"0.01" max:"100" unit:"ratio" doc:"FLOP/s of prefill attention over those of matrix products"`
+	Knee                float64 `yaml:"knee" default:"0" min:"0" max:"100" doc:"how sharply compute takes over from reading weights: power of their sum, from 1 on; 0 takes the greater one"`
 	WholeUs             bool    `yaml:"whole_us" default:"false" doc:"cut every step to whole microseconds"`
 }
 
@@ -36,6 +45,15 @@ type MaxLinearParams struct {
 type MaxLinear struct {
 	p            MaxLinearParams
 	perAttention float64 // us a unit of m × done + m²/2
+}
+
+// Check refuses knees of which both sides together take longer than one after
+// the other.
+func (p *MaxLinearParams) Check() error {
+	if p.Knee > 0 && p.Knee < 1 {
+		return &param.Error{Field: "knee", Value: param.Format(p.Knee), Expected: "0, or at least 1"}
+	}
+	return nil
 }
 
 // Build implements StepParams. It needs a model unless attention is none.
@@ -56,7 +74,17 @@ func (p *MaxLinearParams) Build(_ GPU, m Model, _ int) (engine.StepModel, error)
 func (l *MaxLinear) StepNs(b engine.Batch) int64 {
 	compute := float64(l.p.PerPrefillTokenUs*float64(b.Prefill)) +
 		float64(l.perAttention*(0.5*float64(b.PrefillAttention2())))
-	us := l.p.OverheadUs + float64(l.p.PerRequestUs*float64(b.Requests)) + max(compute, l.p.WeightsUs) +
+	us := l.p.OverheadUs + float64(l.p.PerRequestUs*float64(b.Requests)) + l.greater(compute) +
 		float64(l.p.PerContextTokenUs*float64(b.DecodeContext+b.Decodes()))
 	return stepNs(us, l.p.WholeUs)
+}
+
+// greater returns the greater of compute and reading the weights, rounded by the
+// knee.
+func (l *MaxLinear) greater(compute float64) float64 {
+	weights, k := l.p.WeightsUs, l.p.Knee
+	if k == 0 || compute <= 0 || weights <= 0 {
+		return max(compute, weights)
+	}
+	return math.Pow(math.Pow(compute, k)+math.Pow(weights, k), 1/k)
 }

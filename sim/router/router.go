@@ -49,6 +49,13 @@ type Prefixed interface {
 	WantsPrefixes() bool
 }
 
+// Checked is implemented by parameters whose policy does not go with every
+// workload.
+type Checked interface {
+	// Check says why the policy cannot route w over so many replicas.
+	Check(w *workload.Workload, replicas int) error
+}
+
 // Policy is one entry of the table of policies.
 type Policy struct {
 	Name, Summary string
@@ -62,7 +69,7 @@ type Policy struct {
 func Policies() []Policy {
 	return []Policy{
 		randomPolicy, roundRobinPolicy, leastRequestsPolicy, leastTokensPolicy, powerOfTwoPolicy,
-		consistentHashPolicy, prefixAffinityPolicy, prefixThresholdPolicy, cacheAwarePolicy,
+		consistentHashPolicy, prefixAffinityPolicy, prefixThresholdPolicy, cacheAwarePolicy, recordedPolicy,
 	}
 }
 

@@ -86,6 +86,7 @@ func (b *Builder) Add(r *Request) error {
 	w.Prompt = append(w.Prompt, r.Prompt)
 	w.Output = append(w.Output, r.Output)
 	w.Leaf = append(w.Leaf, leaf)
+	w.Served = optional(w.Served, i, 0, r.Served)
 	b.outputs = optional(b.outputs, i, None, output)
 	return nil
 }

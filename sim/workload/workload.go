@@ -91,6 +91,9 @@ type Request struct {
 	// this request's output, directly under this request's last segment; None
 	// without. A request with one has no private rest.
 	OutputID int64
+	// Served is the number, from 1, of the replica that served this request
+	// when it was recorded; 0 where that is not known.
+	Served int32
 }
 
 // Forest is the set of all prefixes, one entry a node in every slice.
@@ -121,6 +124,7 @@ type Workload struct {
 	Prompt     []int32
 	Output     []int32
 	Leaf       []int32 // last node of the prompt's path, or None
+	Served     []int32 // optional: see Request.Served
 	OutputNode []int32 // optional: the node that the output becomes, or None
 	// Ceiling is the longest prefix, in tokens, that an earlier request of the
 	// workload has as well: what one unlimited cache with no delay would hit.

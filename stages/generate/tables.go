@@ -23,6 +23,7 @@ type Request struct {
 	OutputTokens  int32    `parquet:"output_tokens,delta" unit:"token" doc:"tokens of the output"`
 	SegmentIDs    []int64  `parquet:"segment_ids,dict" doc:"segments that the prompt begins with, root to leaf; an id's identity includes those before it"`
 	SegmentTokens []int32  `parquet:"segment_tokens,dict" unit:"token" doc:"tokens of each segment; what they leave of the prompt is private"`
+	Replica       *int32   `parquet:"replica" doc:"replica, from 0, that served it when it was recorded; NULL where that is not known"`
 	OutputSegment *int64   `parquet:"output_segment" doc:"segment that the output is in a later turn's prompt, behind this prompt's; NULL where none reads it"`
 }
 
@@ -104,6 +105,10 @@ func (b *rows) add(r *workload.Request) {
 	if r.OutputID != workload.None {
 		row.OutputSegment = b.long(r.OutputID)
 	}
+	if r.Served > 0 {
+		row.Replica = &b.ints.take(1)[0]
+		*row.Replica = r.Served - 1
+	}
 	row.SegmentIDs, row.SegmentTokens = b.longs.take(len(r.Segments)), b.ints.take(len(r.Segments))
 	for i, s := range r.Segments {
 		row.SegmentIDs[i], row.SegmentTokens[i] = s.ID, s.Tokens
@@ -135,6 +140,9 @@ func (row *Request) request(r *workload.Request) {
 	}
 	if row.Session != nil {
 		r.Session = *row.Session
+	}
+	if row.Replica != nil {
+		r.Served = *row.Replica + 1
 	}
 	if row.OutputSegment != nil {
 		r.OutputID = *row.OutputSegment

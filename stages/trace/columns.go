@@ -23,6 +23,7 @@ type columns struct {
 	turn    []int32 // optional
 	tags    [][]string
 	answer  []int64 // optional: workload.Request.OutputID
+	served  []int32 // optional
 
 	// The segments of request i are ids[first[i]:first[i+1]]. Their lengths
 	// are in length, or, where that is nil, blockTokens each, the last one
@@ -48,6 +49,7 @@ func (c *columns) add(line int, r *workload.Request) {
 	c.session = optional(c.session, i, workload.None, r.Session)
 	c.turn = optional(c.turn, i, 0, r.Turn)
 	c.answer = optional(c.answer, i, workload.None, r.OutputID)
+	c.served = optional(c.served, i, 0, r.Served)
 	if r.Tags != nil || c.tags != nil {
 		for len(c.tags) < i {
 			c.tags = append(c.tags, nil)
@@ -85,7 +87,7 @@ func (c *columns) at(i int, r *workload.Request) {
 	*r = workload.Request{
 		ArrivalUs: c.timeUs[i], After: int32(get(c.after, i, workload.None)), ThinkUs: get(c.thinkUs, i, 0),
 		Session: get(c.session, i, workload.None), Turn: get(c.turn, i, 0), Tags: get(c.tags, i, nil),
-		Prompt: c.prompt[i], Output: c.output[i], OutputID: get(c.answer, i, workload.None),
+		Prompt: c.prompt[i], Output: c.output[i], OutputID: get(c.answer, i, workload.None), Served: get(c.served, i, 0),
 		Segments: r.Segments[:0],
 	}
 	if r.After != workload.None {
@@ -154,6 +156,7 @@ func (c *columns) permute(p []int32) {
 	c.timeUs, c.seq, c.line = gather(c.timeUs, p), gather(c.seq, p), gather(c.line, p)
 	c.prompt, c.output = gather(c.prompt, p), gather(c.output, p)
 	c.after, c.thinkUs, c.answer = gather(c.after, p), gather(c.thinkUs, p), gather(c.answer, p)
+	c.served = gather(c.served, p)
 	c.session, c.turn, c.tags = gather(c.session, p), gather(c.turn, p), gather(c.tags, p)
 }
 

@@ -22,9 +22,9 @@ func TestErrors(t *testing.T) {
 	chat := strings.ReplaceAll(row, "{", `{"chat_id": 1, "turn": 1, `)
 	chatWith := func(old, new string) string { return chat + strings.Replace(chat, old, new, 1) }
 	for _, x := range []struct{ name, text, want string }{
-		{"empty", "", "f: file is empty, expected a trace in one of the formats mooncake, qwen-bailian, azure, burstgpt, parquet"},
-		{"blank", "\r\n \n", "f: file is empty, expected a trace in one of the formats mooncake, qwen-bailian, azure, burstgpt, parquet"},
-		{"unknown", "a,b\n1,2\n", "f:1: format cannot be told, expected one of mooncake, qwen-bailian, azure, burstgpt, parquet; name it in the field format, in `a,b`"},
+		{"empty", "", "f: file is empty, expected a trace in one of the formats mooncake, qwen-bailian, azure, burstgpt, requests, measured, parquet"},
+		{"blank", "\r\n \n", "f: file is empty, expected a trace in one of the formats mooncake, qwen-bailian, azure, burstgpt, requests, measured, parquet"},
+		{"unknown", "a,b\n1,2\n", "f:1: format cannot be told, expected one of mooncake, qwen-bailian, azure, burstgpt, requests, measured, parquet; name it in the field format, in `a,b`"},
 		{"zstd", "\x28\xb5\x2f\xfd...", "f: file is compressed by zstd, expected gzip or no compression: unpack it first"},
 		{"UTF-16", "\xff\xfeT\x00", "f: file is text in UTF-16, expected UTF-8: convert it first"},
 
@@ -93,7 +93,7 @@ func TestNamedFormat(t *testing.T) {
 		{"optional columns", "burstgpt", "a,b\n", "f:1: header has no column `Timestamp`, expected Timestamp, Request tokens, Response tokens, optional Model, optional Log Type, optional Session ID, in `a,b`"},
 		{"empty", "azure", "", "f: file is empty, expected a header with TIMESTAMP, ContextTokens, GeneratedTokens"},
 		{"empty JSONL", "mooncake", "", "f: trace has no records, expected at least one request"},
-		{"misspelt", "moon-cake", "", "f: format is `moon-cake` (did you mean mooncake?), expected one of mooncake, qwen-bailian, azure, burstgpt, parquet"},
+		{"misspelt", "moon-cake", "", "f: format is `moon-cake` (did you mean mooncake?), expected one of mooncake, qwen-bailian, azure, burstgpt, requests, measured, parquet"},
 	} {
 		if _, err := Read("f", strings.NewReader(x.text), Source{Format: x.format}); err == nil || err.Error() != x.want {
 			t.Errorf("%s: error\n%v, expected\n%s", x.name, err, x.want)

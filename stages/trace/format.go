@@ -51,7 +51,7 @@ type input struct {
 }
 
 // formats is the registry; Detect tries them in this order.
-var formats = []Format{mooncake, qwenBailian, azure, burstGPT, parquetFormat}
+var formats = []Format{mooncake, qwenBailian, azure, burstGPT, requestsFormat, measuredFormat, parquetFormat}
 
 // Formats returns all formats.
 func Formats() []Format { return slices.Clone(formats) }

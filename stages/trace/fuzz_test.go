@@ -131,6 +131,35 @@ func FuzzBurstGPT(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { checkRead(t, "burstgpt", data) })
 }
 
+func FuzzRequests(f *testing.F) {
+	seed(f, requestsSample)
+	f.Add([]byte("arrival_us,prompt_tokens,output_tokens,prefix_group,prefix_tokens\n0,5,1,1e15,5\n0,9,1,1e15,3\n1,1,1,0,2\n"))
+	f.Fuzz(func(t *testing.T, data []byte) { checkRead(t, "requests", data) })
+}
+
+func FuzzMeasured(f *testing.F) {
+	seed(f, measuredSample)
+	f.Add([]byte("arrival_s,prompt_tokens,output_tokens,ttft_s,e2e_s\n1e9,1,1,nan,1\n0,1,1,2,1\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		checkRead(t, "measured", data)
+		m, err := ReadMeasured("f", bytes.NewReader(data))
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "f:") {
+				t.Fatalf("error without its file: %q", err)
+			}
+			return
+		}
+		if m.Records != len(m.Requests)+m.Failed || len(m.Latency) != len(m.Requests) || m.Requests[0].ArrivalUs != 0 {
+			t.Fatalf("%d records, %d failed, %d requests, %d latencies", m.Records, m.Failed, len(m.Requests), len(m.Latency))
+		}
+		for i, l := range m.Latency {
+			if l.TTFTUs < 0 || l.E2EUs < l.TTFTUs || l.Cached > m.Requests[i].Prompt || i > 0 && m.Requests[i].ArrivalUs < m.Requests[i-1].ArrivalUs {
+				t.Fatalf("request %d is %+v, %+v", i, m.Requests[i], l)
+			}
+		}
+	})
+}
+
 func FuzzParquet(f *testing.F) {
 	f.Add([]byte(writeTable(f, chain...)))
 	f.Add([]byte(writeTable(f, struct {

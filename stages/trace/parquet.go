@@ -24,7 +24,8 @@ var parquetFormat = Format{
 	Source:  "this program's table workload",
 	Columns: "arrival_us (us; NULL where after is set), prompt_tokens, output_tokens (tokens); optional request (number, else the order of the rows), " +
 		"after (number of the request to wait for), think_us (us), session, turn (from 0), tags (list), " +
-		"segment_ids (list, root to leaf), segment_tokens (list of the same length; not needed with block_tokens), output_segment",
+		"segment_ids (list, root to leaf), segment_tokens (list of the same length; not needed with block_tokens), output_segment, " +
+		"replica (from 0: that it was sent to, for router recorded)",
 	Empty:  "an error: the query that writes the table can leave such rows out, and after could not name them",
 	strict: true,
 	rows:   true,
@@ -51,6 +52,7 @@ const (
 	colIDs
 	colTokens
 	colAnswer
+	colReplica
 	colCount
 )
 
@@ -70,6 +72,7 @@ var parquetColumns = [colCount]struct {
 	colIDs:     {name: "segment_ids", list: true},
 	colTokens:  {name: "segment_tokens", list: true},
 	colAnswer:  {name: "output_segment"},
+	colReplica: {name: "replica"},
 }
 
 func readParquet(in *input, emit emitFunc) (err error) {
@@ -237,7 +240,7 @@ func (p *parquetRow) decode(values parquet.Row, row int64) error {
 // scalars decodes all columns but the lists.
 func (p *parquetRow) scalars(row int64) error {
 	r := &p.r
-	var after, prompt, output, turn int64
+	var after, prompt, output, turn, replica int64
 	for _, x := range []struct {
 		column      int
 		to          *int64
@@ -253,6 +256,7 @@ func (p *parquetRow) scalars(row int64) error {
 		{colPrompt, &prompt, 0, 0, math.MaxInt32},
 		{colOutput, &output, 0, 0, math.MaxInt32},
 		{colAnswer, &r.OutputID, workload.None, math.MinInt64, math.MaxInt64},
+		{colReplica, &replica, workload.None, 0, math.MaxInt32 - 1},
 	} {
 		c := &p.cells[x.column]
 		v, ok, err := c.whole()
@@ -268,6 +272,7 @@ func (p *parquetRow) scalars(row int64) error {
 		}
 		*x.to = v
 	}
+	r.Served = int32(replica + 1)
 	r.Turn, r.Prompt, r.Output, r.After = int32(turn), int32(prompt), int32(output), workload.None
 	if after != workload.None {
 		// The number is resolved once all rows are known.

@@ -51,6 +51,18 @@ const (
 19440161.5,,2,ChatGPT,36,29,65,API log
 19440192.0,1722ac82-0a46,8,GPT-4,1779,123,1902,Conversation log
 `
+	requestsSample = `arrival_us,prefix_group,prefix_tokens,prompt_tokens,output_tokens,replica
+1000,7,100,150,5,1
+1500,,,40,6,
+2000,7,60,60,7,0
+2500.0,-1,9,50,8,0
+3000,3,60,90,9,1
+`
+	measuredSample = `request,arrival_s,prompt_tokens,output_tokens,ttft_s,e2e_s,replica,cached_tokens
+0,0.5,1010,128,0.072784,1.652685,1,16
+1,0.780739,987,128,0.059438,1.615632,0,
+2,0.880036,996,0,,,1,
+`
 )
 
 // req is a request without session, predecessor and answer.
@@ -61,6 +73,11 @@ func req(arrivalUs int64, prompt, output int32, segments ...workload.Segment) wo
 
 func session(r workload.Request, session int64, turn int32, tags ...string) workload.Request {
 	r.Session, r.Turn, r.Tags = session, turn, tags
+	return r
+}
+
+func served(r workload.Request, replica int32) workload.Request {
+	r.Served = replica
 	return r
 }
 
@@ -118,6 +135,11 @@ func TestFormats(t *testing.T) {
 			session(req(51500000, 36, 29), workload.None, 0, "ChatGPT", "API log"),
 			session(req(82000000, 1779, 123), 0, 1, "GPT-4", "Conversation log"),
 		}},
+		{"requests", "requests", requestsSample, 0, 0, []workload.Request{
+			served(req(0, 150, 5, seg{ID: 0, Tokens: 60}, seg{ID: 1, Tokens: 40}), 2), req(500, 40, 6),
+			served(req(1000, 60, 7, seg{ID: 0, Tokens: 60}), 1), served(req(1500, 50, 8), 1), served(req(2000, 90, 9, seg{ID: 2, Tokens: 60}), 2),
+		}},
+		{"measured", "measured", measuredSample, 0, 1, []workload.Request{served(req(0, 1010, 128), 2), served(req(280739, 987, 128), 1)}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			tr, got, err := read("file", x.text, Source{})

@@ -1,0 +1,33 @@
+package router
+
+import (
+	"strings"
+	"testing"
+
+	"switchyard/sim/workload"
+)
+
+func TestRecorded(t *testing.T) {
+	w := &workload.Workload{Prompt: []int32{1, 1, 1}, Served: []int32{3, 1, 2}}
+	p := new(Recorded)
+	if err := p.Check(w, 3); err != nil {
+		t.Fatal(err)
+	}
+	r := p.Build(Env{Replicas: 3})
+	for id, want := range []int{2, 0, 1} {
+		if got := r.Route(int32(id), &View{Work: w}); got != want {
+			t.Errorf("request %d goes to %d, want %d", id, got, want)
+		}
+	}
+	if err := p.Check(w, 2); err == nil || !strings.Contains(err.Error(), "request 0 was recorded on replica 2, expected one of 0 to 1") {
+		t.Errorf("over two replicas: %v", err)
+	}
+	w.Served[1] = 0
+	if err := p.Check(w, 3); err == nil || !strings.Contains(err.Error(), "no replica was recorded for request 1") {
+		t.Errorf("without a replica: %v", err)
+	}
+	w.Served = nil
+	if p.Check(w, 3) == nil {
+		t.Error("a workload without recorded replicas is routed")
+	}
+}
