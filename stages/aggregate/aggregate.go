@@ -175,7 +175,7 @@ func (in *rows) analyse(o Options) (*Result, error) {
 	if err := setBaselines(points, o.Baseline); err != nil {
 		return nil, err
 	}
-	result := &Result{points: points}
+	result := &Result{points: points, Warnings: nothing(configs)}
 	result.Summary = make([]Summary, 0, len(configs)*len(metrics))
 	for _, c := range configs {
 		result.Summary = c.summarise(result.Summary)

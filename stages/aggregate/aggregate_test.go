@@ -303,7 +303,7 @@ func TestDriftWarns(t *testing.T) {
 	}
 	r := mustAnalyse(t, s.cells(14), Options{})
 	for config, want := range []bool{false, true, false} {
-		got := strings.Contains(strings.Join(findSummary(t, r, int32(config), meanE2E).Warnings, ";"), "changes by +")
+		got := strings.Contains(strings.Join(findSummary(t, r, int32(config), meanE2E).Warnings, ";"), "rises by ")
 		if got != want {
 			t.Errorf("configuration %d: drift warning %v, expected %v", config, got, want)
 		}

@@ -21,10 +21,12 @@ type configuration struct {
 	*measures
 	replications []int32
 	values       [][]float64 // of each metric, NaN where NULL
-	arrived      []int64
+	arrived      []int64     // in the windows
+	taken        []int64     // of these, not rejected
 	completed    []int64
-	unserved     int64 // requests rejected or failed, over all replications
-	measured     int64 // requests behind the latencies, over all replications
+	measured     int64  // requests behind the latencies, over all replications
+	fate                // of all requests, over all replications
+	source       string // of the requests, as in cells; empty in other jobs
 
 	saturated bool
 	pooled    []float64 // of each metric, NaN where there is none; nil without requests
@@ -39,12 +41,30 @@ type configuration struct {
 // cell is a row of any table of cells.
 type cell struct {
 	Where
-	replication                            int32
-	row                                    reflect.Value // that the measures read
-	arrived, completed, measured, unserved int64
-	saturated                              bool // known before the run
-	model, kind                            *string
-	warnings                               []string // that concern latencies
+	replication                         int32
+	row                                 reflect.Value // that the measures read
+	arrived, taken, completed, measured int64
+	fate
+	source      string
+	saturated   bool // known before the run
+	model, kind *string
+	warnings    []string // that concern latencies
+}
+
+// fate counts what became of requests over whole runs.
+type fate struct{ requests, finished, rejected, timedOut, failed int64 }
+
+func (f *fate) add(of fate) {
+	f.requests += of.requests
+	f.finished += of.finished
+	f.rejected += of.rejected
+	f.timedOut += of.timedOut
+	f.failed += of.failed
+}
+
+// lost says what did not finish; empty where all did.
+func (f *fate) lost() string {
+	return simulate.Fates(f.requests, f.rejected, f.timedOut, f.failed)
 }
 
 // gatherServed groups the rows of table `cells`.
@@ -60,7 +80,8 @@ func gatherServed(rows []simulate.Cell) ([]*configuration, error) {
 				Replicas: r.Replicas, RateRps: r.RateRps, Factors: r.Factors, WarmUp: r.WarmUp,
 			},
 			replication: r.Replication, row: reflect.ValueOf(r).Elem(),
-			arrived: r.Arrived, completed: r.Completed, measured: r.Measured, unserved: r.Rejected + r.Failed + r.TimedOut,
+			arrived: r.Arrived, taken: r.Arrived - r.Turned, completed: r.Completed, measured: r.Measured,
+			fate: fate{r.Requests, r.Finished, r.Rejected, r.TimedOut, r.Failed}, source: r.Source,
 		}
 	}
 	return gather(served, cells)
@@ -124,7 +145,7 @@ func gather(m *measures, cells []cell) ([]*configuration, error) {
 
 func newConfiguration(m *measures, cell *cell) *configuration {
 	c := &configuration{
-		Where: cell.Where, measures: m, model: cell.model, kind: cell.kind,
+		Where: cell.Where, measures: m, model: cell.model, kind: cell.kind, source: cell.source,
 		values: make([][]float64, len(m.list)), theory: make([]float64, len(m.list)),
 		timing: slices.Clone(cell.warnings),
 	}
@@ -143,9 +164,10 @@ func (c *configuration) add(cell *cell) {
 	}
 	c.replications = append(c.replications, cell.replication)
 	c.arrived = append(c.arrived, cell.arrived)
+	c.taken = append(c.taken, cell.taken)
 	c.completed = append(c.completed, cell.completed)
 	c.measured += cell.measured
-	c.unserved += cell.unserved
+	c.fate.add(cell.fate)
 	c.saturated = c.saturated || cell.saturated
 }
 

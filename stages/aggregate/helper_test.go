@@ -32,7 +32,7 @@ func (s study) cells(seed uint64) []simulate.Cell {
 					Replication: int32(rep), Replicas: 4, WarmUp: 0.2, Status: "ok",
 					Workload: "tool", WorkloadPoint: w, Cluster: "a6000x4", ClusterPoint: "a6000x4",
 					Router: router, RouterPoint: router,
-					Arrived: 1000, Completed: 1000, Measured: 1000, Requests: 1250,
+					Arrived: 1000, Completed: 1000, Measured: 1000, Requests: 1250, Finished: 1250,
 				}
 				fill(&c, r)
 				if s.each != nil {

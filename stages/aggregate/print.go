@@ -241,7 +241,7 @@ func kindsOf(configs []*configuration) []kind {
 		of := slices.Concat(c.warningsOf(c.measures.of(c.mean)), c.warningsOf(c.measures.of(c.tail)))
 		slices.Sort(of)
 		for _, text := range slices.Compact(of) {
-			if text == oneReplication || text == saturatedTiming {
+			if text == oneReplication || text == saturatedTiming || strings.HasPrefix(text, servedNothing) {
 				continue
 			}
 			key := strings.Map(withoutNumbers, text)

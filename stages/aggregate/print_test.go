@@ -93,7 +93,7 @@ func TestPrintWithoutValues(t *testing.T) {
 		c.E2EDrift = number(float64(c.Config+1) / 5)
 		if c.Config == 1 {
 			c.E2EMeanUs, c.E2EP99Us, c.HitRate = nil, nil, nil
-			c.Rejected = 1250
+			c.Rejected, c.Finished = 1250, 0
 		}
 	}
 	cells := s.cells(22)

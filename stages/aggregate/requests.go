@@ -1,8 +1,10 @@
 package aggregate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"switchyard/stages/experiment"
 	"switchyard/stages/simulate"
@@ -112,7 +114,7 @@ type reader struct {
 	config int32 // of the pools
 	reps   int
 	pools  [samples]stats.Pool
-	sum    []float64 // of E2E latencies by request, over replications
+	sum    []float64 // of E2E latencies by rank of arrival, over replications
 	n      []int32
 	warmUp float64
 }
@@ -196,14 +198,20 @@ func (r *reader) pool() {
 	}
 }
 
-// average adds the cell's latencies to the series over requests.
+// average adds the cell's latencies to the series over arrivals. It sorts the
+// rows of a closed loop, in which requests may overtake each other.
 func (r *reader) average(rows []simulate.Request) {
-	for i := range rows {
-		k := int(rows[i].Request)
-		for len(r.sum) <= k {
-			r.sum, r.n = append(r.sum, 0), append(r.n, 0)
-		}
-		if us := rows[i].E2EUs; us != nil {
+	byArrival := func(a, b simulate.Request) int {
+		return cmp.Or(cmp.Compare(a.ArrivalUs, b.ArrivalUs), cmp.Compare(a.Request, b.Request))
+	}
+	if !slices.IsSortedFunc(rows, byArrival) {
+		slices.SortFunc(rows, byArrival)
+	}
+	for len(r.sum) < len(rows) {
+		r.sum, r.n = append(r.sum, 0), append(r.n, 0)
+	}
+	for k := range rows {
+		if us := rows[k].E2EUs; us != nil {
 			r.sum[k] += float64(*us)
 			r.n[k]++
 		}
@@ -231,7 +239,7 @@ func (r *reader) close() {
 	r.sum, r.n, r.reps = r.sum[:0], r.n[:0], 0
 }
 
-// series returns the mean latency by request, over the replications in which
+// series returns the mean latency by rank of arrival, over the replications in which
 // it finished, in place of the sums.
 func (r *reader) series() []float64 {
 	out := r.sum[:0]
@@ -246,7 +254,7 @@ func (r *reader) series() []float64 {
 // settle asks MSER-5 about the series.
 func (x *extra) settle(series []float64, warmUp float64) {
 	x.length = len(series)
-	used := int(warmUp * float64(x.length))
+	used := simulate.CutAt(warmUp, x.length)
 	x.cut, x.settled = stats.MSER5(series)
 	x.usedUs, x.restUs = stats.Mean(series[used:]), stats.Mean(series[x.cut:])
 }

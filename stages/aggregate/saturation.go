@@ -18,8 +18,8 @@ const (
 
 // judge decides whether the configuration is saturated: whether its
 // completions inside the windows, over all replications, are below 98 % of the
-// arrivals there, or the backlog's slope in the second half of the window, as a
-// share of the arrival rate, has a one-sided 95 % lower bound over replications
+// arrivals there that were not turned away, or the backlog's slope in the second half of the window, as a
+// share of their rate, has a one-sided 95 % lower bound over replications
 // (Student's t) above 1 %. One replication has no such bound, and the first
 // rule alone decides: within one run the backlog's ups and downs are too
 // alike for an interval.
@@ -31,12 +31,12 @@ func (c *configuration) judge() {
 	if c.Job != experiment.Simulate {
 		return
 	}
-	var arrived, completed int64
-	for i := range c.arrived {
-		arrived += c.arrived[i]
+	var taken, completed int64
+	for i := range c.taken {
+		taken += c.taken[i]
 		completed += c.completed[i]
 	}
-	short := arrived > 0 && float64(completed) < leastCompletion*float64(arrived)
+	short := taken > 0 && float64(completed) < leastCompletion*float64(taken)
 	growth := present(c.growth())
 	bound := stats.LowerBound(growth, level)
 	c.saturated = short || bound > mostGrowth
@@ -45,12 +45,13 @@ func (c *configuration) judge() {
 	}
 }
 
-// growth returns the backlog's slope over the arrival rate, a replication.
+// growth returns the backlog's slope over the rate of the arrivals that were not
+// turned away, a replication.
 func (c *configuration) growth() []float64 {
 	slope, rate := c.of(growthRps), c.of(arrivalRps)
 	out := make([]float64, len(c.replications))
 	for i := range out {
-		out[i] = slope[i] / rate[i]
+		out[i] = slope[i] / (rate[i] * float64(c.taken[i]) / float64(c.arrived[i]))
 		if math.IsInf(out[i], 0) {
 			out[i] = math.NaN()
 		}

@@ -15,7 +15,7 @@ type Where struct {
 	Replicas      int32             `parquet:"replicas,delta" symbol:"N" doc:"replicas in the cluster, or servers; 0 in balls"`
 	RateRps       *float64          `parquet:"rate_rps" unit:"1/s" symbol:"λ" doc:"offered mean arrival rate over all replicas; NULL for traces and closed loops, and in other jobs than simulate"`
 	Factors       map[string]string `parquet:"factors" doc:"every swept value of the experiment file, by factor name"`
-	WarmUp        float64           `parquet:"warm_up" unit:"share" doc:"share of arrivals before the window, by arrival index; differs from that of cells where the window was cut anew"`
+	WarmUp        float64           `parquet:"warm_up" unit:"share" doc:"share of the arrivals before the window, those that arrive first; differs from that of cells where the window was cut anew"`
 	Metric        string            `parquet:"metric,dict" doc:"column of the job's table that the row is about"`
 	Unit          string            `parquet:"unit,dict" doc:"the metric's unit"`
 	Better        string            `parquet:"better,dict" doc:"which direction of the metric is good: lower, higher or none"`
@@ -31,7 +31,7 @@ type Summary struct {
 	SD          *float64 `parquet:"sd" symbol:"s" doc:"standard deviation over replications; NULL with one"`
 	Pooled      *float64 `parquet:"pooled" doc:"for quantiles: type-7 quantile of the measured requests of all replications together; NULL for other metrics and where table requests does not hold all"`
 	Requests    int64    `parquet:"requests_measured,delta" symbol:"m" doc:"measured requests, or balls, over all replications"`
-	Saturated   bool     `parquet:"saturated" doc:"the configuration cannot keep up with its arrivals: completions below 98 % of them, or a backlog whose growth exceeds 1 % of the arrival rate by its 95 % lower bound; in dispatch, a load that no steady state has"`
+	Saturated   bool     `parquet:"saturated" doc:"the configuration cannot keep up with its arrivals: completions below 98 % of those that were not turned away, or a backlog whose growth exceeds 1 % of the arrival rate by its 95 % lower bound; in dispatch, a load that no steady state has"`
 	Theory      *float64 `parquet:"theory" doc:"value in theory, in steady state; NULL where none is known"`
 	TheoryModel *string  `parquet:"theory_model,dict" doc:"the model that it comes from, such as M/M/1"`
 	TheoryKind  *string  `parquet:"theory_kind,dict" doc:"exact, or mean-field: the limit of many servers or bins"`

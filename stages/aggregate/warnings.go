@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"switchyard/stages/experiment"
+	"switchyard/stages/generate"
+	"switchyard/stages/simulate"
 	"switchyard/stages/stats"
 )
 
@@ -19,9 +21,10 @@ const leastForP99 = 10_000
 // that is not saturated carries a warning.
 const mostDrift = 0.1
 
-// Warnings that the printed table's legend stands for.
+// Warnings that the printed table's legend, or a general warning, stands for.
 const (
 	oneReplication  = "one replication: no interval"
+	servedNothing   = "nothing was served"
 	saturatedTiming = "saturated: grows with the length of the run"
 )
 
@@ -34,8 +37,13 @@ func (c *configuration) doubt(x *extra, missing *MissingError) {
 	if reps := missing.replications(c); len(reps) > 0 {
 		c.warnings = append(c.warnings, "without replications "+ranges(reps))
 	}
-	if c.unserved > 0 {
-		c.timing = append(c.timing, fmt.Sprintf("%d requests were rejected or failed: latencies leave them out", c.unserved))
+	c.warnings = append(c.warnings, generate.Doubts(c.source)...)
+	c.warnings = append(c.warnings, c.missesRate()...)
+	switch {
+	case c.servedNothing():
+		c.warnings = append(c.warnings, servedNothing+": "+c.lost())
+	case c.requests > c.finished:
+		c.timing = append(c.timing, c.lost()+": latencies leave them out")
 	}
 	if c.saturated {
 		// That it never settles is what saturation means: no more doubts.
@@ -53,6 +61,39 @@ func (c *configuration) doubt(x *extra, missing *MissingError) {
 	}
 }
 
+// servedNothing reports whether requests came and none finished.
+func (c *configuration) servedNothing() bool { return c.requests > 0 && c.finished == 0 }
+
+// nothing is the general warning of configurations that served nothing.
+func nothing(configs []*configuration) []string {
+	var first *configuration
+	n := 0
+	for _, c := range configs {
+		if c.servedNothing() {
+			if n++; first == nil {
+				first = c
+			}
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s in %d of %d configurations, such as %s: %s", servedNothing, n, len(configs), first.name(), first.lost())}
+}
+
+// missesRate compares the rate of the arrivals in the windows with the offered
+// one.
+func (c *configuration) missesRate() []string {
+	if c.RateRps == nil {
+		return nil
+	}
+	mean, in := stats.Interval(present(c.of(arrivalRps)), level)
+	if !(math.Abs(mean / *c.RateRps - 1) > simulate.MostMiss) || in.Exists() && in.Contains(*c.RateRps) {
+		return nil
+	}
+	return []string{simulate.MissesRate(mean, *c.RateRps)}
+}
+
 // changes compares the halves of the window.
 func (c *configuration) changes() []string {
 	if c.drift == "" {
@@ -62,7 +103,10 @@ func (c *configuration) changes() []string {
 	if !in.Exists() || in.Contains(0) || math.Abs(mean) < mostDrift {
 		return nil
 	}
-	return []string{fmt.Sprintf("mean latency changes by %+.0f %% from the window's first half to its second: warm up or run longer", 100*mean)}
+	if mean < 0 {
+		return []string{fmt.Sprintf("mean latency falls by %.0f %% from the window's first half to its second: the start, with cold caches, is measured too; warm up longer", -100*mean)}
+	}
+	return []string{fmt.Sprintf("mean latency rises by %.0f %% from the window's first half to its second: it has not settled, or is near saturation; run longer", 100*mean)}
 }
 
 // warningsOf returns the warnings of one metric's rows.

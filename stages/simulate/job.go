@@ -146,7 +146,7 @@ func (p *Plan) simulate(r *Run, w *workload.Workload, own *worker, out *run.Sink
 func (p *Plan) measure(r *Run, w *workload.Workload, own *worker) (*cluster.Result, error) {
 	e, c := p.Experiment, r.Config
 	config := c.Cluster.Config
-	config.Cut = cutAt(e.WarmUp, w.Len())
+	config.Cut = CutAt(e.WarmUp, w.Len())
 	result, err := own.sim.Run(config, w, c.Router.Policy.Name, c.Router.Params, e.Seed, r.Replication)
 	if err != nil {
 		return nil, err

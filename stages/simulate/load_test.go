@@ -147,7 +147,7 @@ func TestState(t *testing.T) {
 	var sim cluster.Sim
 	var m Meter
 	w, c := documents(t, 300, false), smallCluster(t)
-	c.Cut = cutAt(0.2, w.Len())
+	c.Cut = CutAt(0.2, w.Len())
 	res := simulated(t, &sim, c, w, "least-requests")
 	m.load(w, res)
 	metrics := m.Measure(0.2, experiment.SLO{})

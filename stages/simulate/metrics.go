@@ -119,7 +119,7 @@ func (m *Meter) count(out *Metrics) {
 // is the index itself unless a closed loop makes requests overtake.
 func (m *Meter) cut(out *Metrics) {
 	m.in = grow(m.in, len(m.arrival))
-	skip := int64(cutAt(out.WarmUp, len(m.arrival)))
+	skip := int64(CutAt(out.WarmUp, len(m.arrival)))
 	out.InWindow = out.Requests - skip
 	if out.InWindow == 0 {
 		clear(m.in)
@@ -151,9 +151,9 @@ func (m *Meter) cut(out *Metrics) {
 	}
 }
 
-// cutAt returns how many of n arrivals are cut: the share of them, rounded down
+// CutAt returns how many of n arrivals are cut: the share of them, rounded down
 // but for the rounding of the product.
-func cutAt(warmUp float64, n int) int { return min(int(warmUp*float64(n)+1e-9), n) }
+func CutAt(warmUp float64, n int) int { return min(int(warmUp*float64(n)+1e-9), n) }
 
 // pass goes over the requests once.
 func (m *Meter) pass(out *Metrics, t *tally, within bounds) {

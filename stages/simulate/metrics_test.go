@@ -288,8 +288,8 @@ func TestCutAt(t *testing.T) {
 		warmUp  float64
 		n, want int
 	}{{0, 10, 0}, {0.2, 2000, 400}, {0.29, 100, 29}, {0.07, 100, 7}, {1, 3, 3}, {0.5, 1, 0}, {0.2, 0, 0}} {
-		if got := cutAt(c.warmUp, c.n); got != c.want {
-			t.Errorf("cutAt(%v, %d) = %d, expected %d", c.warmUp, c.n, got, c.want)
+		if got := CutAt(c.warmUp, c.n); got != c.want {
+			t.Errorf("CutAt(%v, %d) = %d, expected %d", c.warmUp, c.n, got, c.want)
 		}
 	}
 }

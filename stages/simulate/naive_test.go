@@ -18,7 +18,7 @@ func naive(rows []Request, replicas int, warmUp float64, slo experiment.SLO) Met
 	}
 	sort.SliceStable(byArrival, func(i, j int) bool { return byArrival[i].ArrivalUs < byArrival[j].ArrivalUs })
 	m.Requests = int64(len(rows))
-	window := byArrival[cutAt(warmUp, len(rows)):]
+	window := byArrival[CutAt(warmUp, len(rows)):]
 	m.InWindow = int64(len(window))
 	if len(window) > 0 {
 		m.WindowStartUs, m.WindowEndUs = window[0].ArrivalUs, window[len(window)-1].ArrivalUs

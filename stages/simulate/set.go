@@ -8,9 +8,9 @@ import (
 	"switchyard/stages/generate"
 )
 
-// mostMiss is the relative difference between the offered rate and that of the
+// MostMiss is the relative difference between the offered rate and that of the
 // arrivals in the window above which a cell carries a warning.
-const mostMiss = 0.05
+const MostMiss = 0.05
 
 // SetMetrics copies m into the columns that it covers and leaves the others:
 // identity, factors, and the state of the replicas. Averages of that state
@@ -66,7 +66,7 @@ func (c *Cell) SetMetrics(m *Metrics) {
 
 // missesRate warns of arrivals at another rate than the file offers.
 func (c *Cell) missesRate() []string {
-	if c.RateRps == nil || c.ArrivalRps == nil || math.Abs(*c.ArrivalRps / *c.RateRps - 1) <= mostMiss {
+	if c.RateRps == nil || c.ArrivalRps == nil || math.Abs(*c.ArrivalRps / *c.RateRps - 1) <= MostMiss {
 		return nil
 	}
 	return []string{MissesRate(*c.ArrivalRps, *c.RateRps)}
