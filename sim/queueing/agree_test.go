@@ -69,6 +69,9 @@ func randomConfig(s *rng.Stream) *Config {
 				e.Mean = pickOf(s, 0, 1.0, 3)
 			}
 		}
+		if s.IntN(3) == 0 {
+			coincide(c, s)
+		}
 		if c.System.Discipline == "ps" {
 			// Its shares are rounded: no time may coincide with another but by
 			// the same rounding.
@@ -78,6 +81,23 @@ func randomConfig(s *rng.Stream) *Config {
 			return c
 		}
 	}
+}
+
+// coincide gives a study whole times and sizes, so that many departures,
+// refreshes and arrivals fall on one instant.
+func coincide(c *Config, s *rng.Stream) {
+	times, values := make([]float64, 200), make([]float64, 200)
+	for i := range values {
+		values[i] = []float64{1, 2, 3, 2}[i%4] // of mean 2, a power of two, which keeps ticks whole
+		if i > 0 {
+			times[i] = times[i-1] + pickOf(s, 0.0, 0, 1, 1, 2)
+		}
+	}
+	c.Arrivals = &Times{Values: times, KeepRate: true}
+	c.Sizes = &EmpiricalSizes{Values: values, InOrder: s.IntN(2) == 0}
+	c.System.Speeds = pickOf(s, nil, nil, []float64{1, 2})
+	c.System.Servers = pickOf(s, 2, 3, 4)
+	c.Information.Age = pickOf(s, 0.5, 1, 2)
 }
 
 func must(err error) {
