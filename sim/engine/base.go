@@ -31,6 +31,7 @@ type base struct {
 	passed   int64     // decode steps so far
 	reserved int64     // tokens that running requests hold, beside cached ones
 	turns    int32     // admissions so far
+	loading  int64     // tokens that the step being formed copies from host memory
 
 	running bool
 	formed  int64 // time at which the current step or stretch began
@@ -44,6 +45,7 @@ type base struct {
 // baseRules are the rules in which the schedulers differ beside Form.
 type baseRules struct {
 	know        Knowledge
+	host        HostTier
 	preemptible bool // requests may be preempted
 	grows       bool // a decode takes memory token by token, instead of all at admission
 	unbounded   bool // memory has no end
@@ -185,6 +187,10 @@ func (rp *base) begin(now int64, batch *Batch) {
 		rp.decoded = 1
 	}
 	rp.end = now + rp.step.StepNs(*batch)
+	if rp.loading > 0 {
+		rp.end += int64(float64(rp.loading) / rp.rules.host.HostTokensPerS * 1e9)
+		rp.loading = 0
+	}
 }
 
 // End implements Replica.
@@ -319,26 +325,39 @@ func (rp *base) retain(node int32) {
 	c.unpin(r, node)
 }
 
+// onHost returns the prompt tokens that a request finds in host memory, behind
+// the match ones that it finds in the cache, and marks them as used.
+func (rp *base) onHost(id, match int32) int32 {
+	if rp.rules.host.HostTokens == 0 {
+		return 0
+	}
+	last := rp.prompt(id) - 1
+	return min(match+rp.cache.host.load(rp.index, rp.work.Leaf[id], match), last) - min(match, last)
+}
+
 // admit makes a waiting request a running prefill, that holds so many tokens
-// beside the cached ones, of which match are its own; memory is there.
-func (rp *base) admit(id int32, now int64, match int32, hold int64) {
+// beside the cached ones, of which match are its own, and copies so many from
+// host memory.
+func (rp *base) admit(id int32, now int64, match, host int32, hold int64) {
 	w, leaf := rp.work, rp.work.Leaf[id]
 	rp.reserved += hold
 	hit := min(match, rp.prompt(id)-1)
+	rp.loading += int64(host)
 	rp.log.match[id] = match
 	if rp.log.StartNs[id] < 0 {
 		rp.log.StartNs[id] = now
-		rp.log.Cached[id] = hit
+		rp.log.Cached[id], rp.log.Host[id] = hit, host
 		rp.log.Unlimited[id] = rp.cache.unlimited(rp.index, leaf)
 		rp.stats.PromptTokens += int64(w.Prompt[id])
 		rp.stats.CachedTokens += int64(hit)
+		rp.stats.HostTokens += int64(host)
 	}
 	if rp.rules.preemptible {
 		rp.turns++
 		rp.log.turn[id] = rp.turns
 	}
 	rp.prefills = append(rp.prefills, id)
-	rp.done = append(rp.done, hit)
+	rp.done = append(rp.done, hit+host)
 	if rp.rules.early {
 		rp.keep(id)
 	}

@@ -15,19 +15,19 @@ type Cache struct {
 
 	believed []Believed // what is cached, and what is on its way
 	pins     []int32    // running requests whose path has the node
-	links    []link     // LRU list of unpinned cached nodes
+	lru      recency    // of unpinned cached nodes
 	ever     []uint8    // everReady, everSent
 	holders  []int32    // by node: replicas with cached tokens
 	known    []int32    // by node: replicas with cached tokens or requests on their way
 	most     []int32    // by node: most tokens cached on a replica
 
-	head, tail []int32  // by replica: oldest and newest unpinned node
-	cached     []int64  // by replica: cached tokens
-	loose      []int64  // by replica: cached tokens that are not pinned
-	evicted    []int64  // by replica: tokens evicted so far
-	watched    []*index // by replica: what is told of changes, nil without
-	order      preorder // of the forest, where one is told
-	distinct   int64    // tokens cached on at least one replica
+	host     hostTier
+	cached   []int64  // by replica: cached tokens
+	loose    []int64  // by replica: cached tokens that are not pinned
+	evicted  []int64  // by replica: tokens evicted so far
+	watched  []*index // by replica: what is told of changes, nil without
+	order    preorder // of the forest, where one is told
+	distinct int64    // tokens cached on at least one replica
 }
 
 // Believed is what a router with perfect local knowledge knows of a node on a replica.
@@ -35,8 +35,6 @@ type Believed struct {
 	Cached int32 // tokens of the node in the cache
 	Sent   int32 // unfinished requests sent there whose path has the node
 }
-
-type link struct{ prev, next int32 }
 
 const (
 	everReady = 1 << iota // the node was cached once
@@ -50,17 +48,13 @@ func (c *Cache) Reset(f *workload.Forest, replicas int, rules Rules) {
 	c.believed = cleared(c.believed, cells)
 	if rules.Block == 0 { // blocks are kept by the replicas
 		c.pins = cleared(c.pins, cells)
-		c.links = cleared(c.links, cells)
+		c.lru.reset(f.Nodes(), replicas)
 	}
 	c.ever = cleared(c.ever, cells)
 	c.holders = cleared(c.holders, f.Nodes())
 	c.known = cleared(c.known, f.Nodes())
 	c.most = cleared(c.most, f.Nodes())
-	c.head = cleared(c.head, replicas)
-	c.tail = cleared(c.tail, replicas)
-	for r := range replicas {
-		c.head[r], c.tail[r] = none, none
-	}
+	c.host.reset(f, replicas, rules.HostTokens)
 	c.cached = cleared(c.cached, replicas)
 	c.loose = cleared(c.loose, replicas)
 	c.evicted = cleared(c.evicted, replicas)
@@ -200,7 +194,7 @@ func (c *Cache) pin(r int, leaf int32) {
 	for n := leaf; n != none; n = c.forest.Parent[n] {
 		at := int(n)*c.replicas + r
 		if c.pins[at]++; c.pins[at] == 1 && c.believed[at].Cached > 0 {
-			c.unlink(r, n)
+			c.lru.unlink(r, n)
 			c.loose[r] -= int64(c.believed[at].Cached)
 		}
 	}
@@ -212,7 +206,7 @@ func (c *Cache) unpin(r int, leaf int32) {
 	for n := leaf; n != none; n = c.forest.Parent[n] {
 		at := int(n)*c.replicas + r
 		if c.pins[at]--; c.pins[at] == 0 && c.believed[at].Cached > 0 {
-			c.push(r, n)
+			c.lru.push(r, n)
 			c.loose[r] += int64(c.believed[at].Cached)
 		}
 	}
@@ -259,15 +253,18 @@ func (c *Cache) free(r int, need int64) {
 		return
 	}
 	for need > 0 {
-		n := c.head[r]
+		n := c.lru.head[r]
 		b := &c.believed[int(n)*c.replicas+r]
 		gone := b.Cached
 		if c.evict == "token" && int64(gone) > need {
 			gone = int32(need)
 		}
+		if c.host.size > 0 {
+			c.host.store(r, n, b.Cached)
+		}
 		b.Cached -= gone
 		if b.Cached == 0 {
-			c.unlink(r, n)
+			c.lru.unlink(r, n)
 			c.holders[n]--
 			if b.Sent == 0 {
 				c.known[n]--
@@ -332,31 +329,6 @@ func (c *Cache) lower(n, had int32) {
 	}
 	c.distinct -= int64(c.most[n] - most)
 	c.most[n] = most
-}
-
-func (c *Cache) push(r int, n int32) {
-	l := &c.links[int(n)*c.replicas+r]
-	l.prev, l.next = c.tail[r], none
-	if c.tail[r] == none {
-		c.head[r] = n
-	} else {
-		c.links[int(c.tail[r])*c.replicas+r].next = n
-	}
-	c.tail[r] = n
-}
-
-func (c *Cache) unlink(r int, n int32) {
-	l := c.links[int(n)*c.replicas+r]
-	if l.prev == none {
-		c.head[r] = l.next
-	} else {
-		c.links[int(l.prev)*c.replicas+r].next = l.next
-	}
-	if l.next == none {
-		c.tail[r] = l.prev
-	} else {
-		c.links[int(l.next)*c.replicas+r].prev = l.prev
-	}
 }
 
 // Totals returns the cached tokens summed over replicas, and those cached on

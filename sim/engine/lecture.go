@@ -18,6 +18,7 @@ type Lecture struct {
 
 	Knowledge
 	Limits
+	HostTier
 
 	Admit        string `yaml:"admit" default:"budget" enum:"budget|memory" doc:"ablation: admit while budget is left, or everything that memory holds"`
 	Ready        string `yaml:"ready" default:"prefill-end" enum:"prefill-end|admission" doc:"ablation: when a prompt's segments become reusable"`
@@ -28,7 +29,9 @@ type Lecture struct {
 func (*Lecture) NewReplica() Replica { return new(lecture) }
 
 // Rules implements Params.
-func (p *Lecture) Rules() Rules { return Rules{Evict: p.Evict, Private: p.CachePrivate} }
+func (p *Lecture) Rules() Rules {
+	return Rules{Evict: p.Evict, Private: p.CachePrivate, HostTokens: p.HostTokens}
+}
 
 // lecture is a replica under the scheduler lecture.
 type lecture struct {
@@ -40,7 +43,7 @@ func (rp *lecture) Reset(s Setup) {
 	p := s.Params.(*Lecture)
 	rp.params = *p
 	rp.reset(s,
-		baseRules{know: p.Knowledge, preemptible: !p.Knowledge.exact(), unbounded: p.Evict == "none", early: p.Ready == "admission"},
+		baseRules{know: p.Knowledge, host: p.HostTier, preemptible: !p.Knowledge.exact(), unbounded: p.Evict == "none", early: p.Ready == "admission"},
 		waitingRules{order: p.Order, groups: p.Groups, limits: p.Limits})
 }
 
@@ -77,8 +80,9 @@ func (rp *lecture) Form(now int64) {
 	if batch.Tokens == 0 {
 		return
 	}
+	loading := rp.loading > 0
 	rp.begin(now, &batch)
-	if batch.Prefill == 0 {
+	if batch.Prefill == 0 && !loading && !preempted {
 		rp.stretch()
 	}
 }
@@ -124,11 +128,12 @@ func (rp *lecture) enter(id int32, now int64) bool {
 	if leaf != none {
 		c.pin(r, leaf)
 	}
+	host := rp.onHost(id, match) // before it is crowded out
 	c.free(r, short)
 	if rp.rules.preemptible {
 		rp.log.hoped[id] = int32(output)
 	}
-	rp.admit(id, now, match, need)
+	rp.admit(id, now, match, host, need)
 	return true
 }
 

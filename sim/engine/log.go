@@ -10,6 +10,7 @@ const Never = int64(math.MaxInt64)
 type Log struct {
 	StartNs, FirstNs, FinishNs []int64
 	Cached                     []int32 // prompt tokens found in the cache at admission, at most all but the last
+	Host                       []int32 // prompt tokens copied from host memory at admission, behind those
 	Unlimited                  []int32 // tokens found there, had nothing ever been evicted
 	Preemptions                []int16 // times that it was preempted
 	TimedOut                   []bool  // it left the queue unserved, at its replica's End
@@ -30,6 +31,7 @@ func (l *Log) Reset(n int) {
 	l.FirstNs = filled(l.FirstNs, n, -1)
 	l.FinishNs = filled(l.FinishNs, n, -1)
 	l.Cached = cleared(l.Cached, n)
+	l.Host = cleared(l.Host, n)
 	l.Unlimited = cleared(l.Unlimited, n)
 	l.Preemptions = cleared(l.Preemptions, n)
 	l.TimedOut = cleared(l.TimedOut, n)
@@ -65,6 +67,7 @@ type Stats struct {
 	Requests     int64 // that entered
 	PromptTokens int64 // of admitted requests
 	CachedTokens int64 // of those, found in the cache
+	HostTokens   int64 // of those, copied from host memory
 	OutputTokens int64 // of finished requests
 	Steps        int64
 	BusyNs       int64   // time in steps
@@ -80,6 +83,7 @@ func (s Stats) Since(before Stats) Stats {
 	s.Requests -= before.Requests
 	s.PromptTokens -= before.PromptTokens
 	s.CachedTokens -= before.CachedTokens
+	s.HostTokens -= before.HostTokens
 	s.OutputTokens -= before.OutputTokens
 	s.Steps -= before.Steps
 	s.BusyNs -= before.BusyNs

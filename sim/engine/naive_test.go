@@ -20,6 +20,9 @@ type naive struct {
 	serial   int
 	held     map[int32]int64 // running request -> tokens reserved
 	random   uint64
+	host     plainHost
+	copied   int64           // tokens, in the step being formed
+	last     int32           // node of which this eviction has taken tokens
 	made     map[int32]int32 // of a request that was preempted: output tokens by then
 	outcome  []string
 	credit   map[int32]int
@@ -94,6 +97,10 @@ func (v *naive) evict(keep []int32) bool {
 	if best == none {
 		return false
 	}
+	if best != v.last { // at the first of its tokens
+		v.host.store(best, v.cached[best])
+		v.last = best
+	}
 	if v.cached[best]--; v.cached[best] == 0 || v.p.Evict == "segment" {
 		delete(v.cached, best)
 	}
@@ -147,6 +154,10 @@ func (v *naive) admit(id int32, now int64) bool {
 	}
 	need := int64(v.prompt(id)-match) + int64(expected)
 	before, path := v.memory(), v.path(v.w.Leaf[id])
+	host := v.host.clone()
+	done := min(match, v.prompt(id)-1)
+	copied := min(match+v.host.load(v.w, path, match), v.prompt(id)-1) - done
+	v.last = none
 	if before+need > v.capacity {
 		// Try on a copy of the cache.
 		cached := make(map[int32]int32)
@@ -155,15 +166,16 @@ func (v *naive) admit(id int32, now int64) bool {
 		}
 		for v.memory()+need > v.capacity {
 			if !v.evict(path) {
-				v.cached = cached
+				v.cached, v.host = cached, host
 				return false
 			}
 		}
 	}
 	v.held[id] = need
-	v.running = append(v.running, job{id: id, done: min(match, v.prompt(id)-1), match: match, expected: expected})
+	v.copied += int64(copied)
+	v.running = append(v.running, job{id: id, done: done + copied, match: match, expected: expected})
 	if v.log.StartNs[id] < 0 {
-		v.log.StartNs[id], v.log.Cached[id] = now, min(match, v.w.Prompt[id]-1)
+		v.log.StartNs[id], v.log.Cached[id], v.log.Host[id] = now, done, copied
 	}
 	return true
 }
@@ -182,6 +194,7 @@ func (v *naive) release(leaf int32) {
 // outlive makes room for a token of each decode that has made all that was
 // expected of it.
 func (v *naive) outlive() (preempted bool) {
+	v.last = none
 	for {
 		var over []int32
 		for _, j := range v.running {
@@ -198,6 +211,7 @@ func (v *naive) outlive() (preempted bool) {
 		if v.evict(nil) {
 			continue
 		}
+		v.last = none
 		last := v.running[len(v.running)-1]
 		v.running = v.running[:len(v.running)-1]
 		delete(v.held, last.id)
@@ -252,7 +266,8 @@ func (v *naive) step(now int64, model StepModel) (int64, bool) {
 	if batch.Tokens == 0 {
 		return now, false
 	}
-	end := now + model.StepNs(batch)
+	end := now + model.StepNs(batch) + v.host.copyNs(v.copied)
+	v.copied = 0
 	v.finish(chunk, end)
 	return end, true
 }
@@ -392,7 +407,7 @@ func random(t testing.TB, s *rng.Stream, n int) *workload.Workload {
 // engine.
 func TestAgainstNaive(t *testing.T) {
 	var preemptions, timeouts, rejections int
-	for trial := range 500 {
+	for trial := range trials(400) {
 		s := rng.New(uint64(trial), 1, "naive")
 		w := random(t, s, 60)
 		if trial%4 == 0 {
@@ -406,18 +421,20 @@ func TestAgainstNaive(t *testing.T) {
 			p.Evict = []string{"token", "segment"}[s.IntN(2)]
 			uncertain(s, &p.Knowledge)
 			bounded(s, &p.Limits)
+			tiered(s, &p.HostTier)
 		})
 		v := &naive{
 			w: w, p: p, capacity: int64(260 + s.IntN(600)), random: 99, cached: map[int32]int32{}, used: map[int32]int{}, held: map[int32]int64{},
 			credit: map[int32]int{}, made: map[int32]int32{}, outcome: make([]string, w.Len()),
 		}
+		v.host.HostTier = p.HostTier
 		fast, rp, outcome := drive(t, w, &p, linear{}, v.capacity)
 		v.log.Reset(w.Len())
 		v.play(linear{})
 		for i := range w.Len() {
-			got := fmt.Sprint(fast.StartNs[i], fast.FirstNs[i], fast.FinishNs[i], fast.Cached[i], fast.Preemptions[i], outcome[i])
-			if want := fmt.Sprint(v.log.StartNs[i], v.log.FirstNs[i], v.log.FinishNs[i], v.log.Cached[i], v.log.Preemptions[i], v.outcome[i]); got != want {
-				t.Fatalf("trial %d (%+v, capacity %d), request %d: start, first, finish, cached, preemptions, outcome are %v, naive %v", trial, p, v.capacity, i, got, want)
+			got := fmt.Sprint(fast.StartNs[i], fast.FirstNs[i], fast.FinishNs[i], fast.Cached[i], fast.Host[i], fast.Preemptions[i], outcome[i])
+			if want := fmt.Sprint(v.log.StartNs[i], v.log.FirstNs[i], v.log.FinishNs[i], v.log.Cached[i], v.log.Host[i], v.log.Preemptions[i], v.outcome[i]); got != want {
+				t.Fatalf("trial %d (%+v, capacity %d), request %d: start, first, finish, cached, host, preemptions, outcome are %v, naive %v", trial, p, v.capacity, i, got, want)
 			}
 			preemptions += int(fast.Preemptions[i])
 			switch {

@@ -19,6 +19,8 @@ type plain struct {
 	mix      *Preble
 	capacity int64
 	random   uint64
+	host     plainHost
+	copied   int64 // tokens, in the step being formed
 
 	cached  map[int32]int32 // node -> tokens
 	used    map[int32]int   // node -> serial number of its last release
@@ -183,10 +185,13 @@ func (v *plain) admit(now, tokens, limit int64, whole bool, chunk map[*job2]int6
 		v.serial++
 		c.turn = v.serial
 		v.waiting = slices.DeleteFunc(v.waiting, func(o *job2) bool { return o == c })
+		host := min(match+v.host.load(v.w, v.path(v.w.Leaf[c.id]), match), prompt-1) - c.done
+		v.copied += int64(host)
 		if v.log.StartNs[c.id] < 0 {
-			v.log.StartNs[c.id], v.log.Cached[c.id] = now, c.done
+			v.log.StartNs[c.id], v.log.Cached[c.id], v.log.Host[c.id] = now, c.done, host
 		}
-		n := compute
+		c.done += host
+		n := compute - int64(host)
 		if !whole {
 			n = min(n, limit-tokens)
 		}
@@ -310,7 +315,8 @@ func (v *plain) step(now int64, model StepModel) (end, wake int64, busy bool) {
 	for c, n := range chunk {
 		batch.add(n, int64(c.done))
 	}
-	end = now + model.StepNs(batch)
+	end = now + model.StepNs(batch) + v.host.copyNs(v.copied)
+	v.copied = 0
 	wait := v.p.StepWaitMs
 	if v.finish(decodes, chunk, end) {
 		wait, v.row = v.p.FinishWaitMs, 0

@@ -79,6 +79,7 @@ func (v *plain) evict(most int64) {
 			best = n
 		}
 	}
+	v.host.store(best, v.cached[best])
 	if v.p.Evict == "segment" || int64(v.cached[best]) <= most {
 		delete(v.cached, best)
 	} else {

@@ -54,7 +54,10 @@ type Params interface {
 type Rules struct {
 	Evict   string // see Lecture.Evict
 	Private bool   // the private rest of a prompt is cached as well
-	Block   int32  // tokens of a block of a cache that the replica keeps itself; 0 for Cache, token by token
+
+	HostTokens int64 // see HostTier
+
+	Block int32 // tokens of a block of a cache that the replica keeps itself; 0 for Cache, token by token
 
 	// FrontEndNs is added to the times of a request's first and last token when
 	// all is over: time outside the engine, which no clock of the run sees.

@@ -56,13 +56,16 @@ type Radix struct {
 
 	Knowledge
 	Limits
+	HostTier
 }
 
 // NewReplica implements Params.
 func (*SGLang) NewReplica() Replica { return new(sglang) }
 
 // Rules implements Params.
-func (p *Radix) Rules() Rules { return Rules{Evict: p.Evict, Private: p.CachePrivate} }
+func (p *Radix) Rules() Rules {
+	return Rules{Evict: p.Evict, Private: p.CachePrivate, HostTokens: p.HostTokens}
+}
 
 // sglang is a replica under the scheduler sglang-0.1 or preble.
 type sglang struct {
@@ -87,7 +90,7 @@ func (rp *sglang) Reset(s Setup) {
 		order.order, order.groups, order.fixed = p.Order, p.Groups, !p.Reclassify
 	}
 	order.limits = rp.radix.Limits
-	rp.reset(s, baseRules{know: rp.radix.Knowledge, preemptible: true, grows: true}, order)
+	rp.reset(s, baseRules{know: rp.radix.Knowledge, host: rp.radix.HostTier, preemptible: true, grows: true}, order)
 	rp.ratio, rp.row, rp.wake = rp.radix.Ratio, 0, 0
 	rp.batchMax = max(int64(rp.radix.ContextTokens), s.KVTokens/6)
 	if rp.maxActive = rp.radix.MaxRunning; rp.maxActive == 0 {
@@ -189,7 +192,7 @@ func (rp *sglang) enter(now int64, batch *Batch, limit int64, whole bool) {
 		available -= float64(pinned)
 		asked += hold + output
 		rp.log.hoped[id] = int32(output)
-		rp.admit(id, now, match, hold)
+		rp.admit(id, now, match, rp.onHost(id, match), hold)
 		left := int64(rp.prompt(id))
 		if !whole {
 			left = limit - batch.Tokens

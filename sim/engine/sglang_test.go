@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"testing"
 
@@ -55,6 +56,14 @@ func drive(t testing.TB, w *workload.Workload, p Params, step StepModel, capacit
 	return log, rp, outcome
 }
 
+// trials returns n, ten times as many in a long test.
+func trials(n int) int {
+	if os.Getenv("SWITCHYARD_LONG") != "" {
+		n *= 10
+	}
+	return n
+}
+
 // settings draws parameters that sglang-0.1 and preble share.
 func settings(s *rng.Stream, p *Radix) {
 	p.MaxRunning = []int{0, 1 + s.IntN(12)}[s.IntN(2)]
@@ -68,12 +77,19 @@ func settings(s *rng.Stream, p *Radix) {
 	p.Evict = []string{"segment", "token"}[s.IntN(2)]
 	uncertain(s, &p.Knowledge)
 	bounded(s, &p.Limits)
+	tiered(s, &p.HostTier)
 }
 
 func uncertain(s *rng.Stream, k *Knowledge) {
 	k.Output = []string{"exact", "maximum", "noisy", "nothing"}[s.IntN(4)]
 	k.OutputMax = s.IntN(2) * s.IntN(60)
 	k.OutputError = []float64{0.2, 2}[s.IntN(2)]
+}
+
+func tiered(s *rng.Stream, h *HostTier) {
+	if s.IntN(2) == 0 {
+		h.HostTokens, h.HostTokensPerS = int64(20+s.IntN(600)), 3e8
+	}
 }
 
 func bounded(s *rng.Stream, l *Limits) {
@@ -144,7 +160,7 @@ func plainTrial(t *testing.T, trial int) (p Params, v *plain) {
 		q.Reclassify = s.IntN(2) == 0
 		p, v.p, v.order, v.mix = q, q.Radix, q.Order, q
 	}
-	v.ratio = v.p.Ratio
+	v.ratio, v.host.HostTier = v.p.Ratio, v.p.HostTier
 	v.log.Reset(w.Len())
 	return p, v
 }
@@ -153,16 +169,16 @@ func plainTrial(t *testing.T, trial int) (p Params, v *plain) {
 // how it ended, and the memory in use at the end, are those of the plain engine.
 func TestSGLangAndPrebleAgainstPlain(t *testing.T) {
 	var retractions, timeouts, rejections int
-	for trial := range 500 {
+	for trial := range trials(400) {
 		p, v := plainTrial(t, trial)
 		w := v.w
 		fast, rp, outcome := drive(t, w, p, linear{}, v.capacity)
 		want := make([]string, w.Len())
 		v.play(t, linear{}, want)
 		for i := range w.Len() {
-			got := fmt.Sprint(fast.StartNs[i], fast.FirstNs[i], fast.FinishNs[i], fast.Cached[i], fast.Preemptions[i], outcome[i])
-			if want := fmt.Sprint(v.log.StartNs[i], v.log.FirstNs[i], v.log.FinishNs[i], v.log.Cached[i], v.log.Preemptions[i], want[i]); got != want {
-				t.Fatalf("trial %d (%+v, capacity %d), request %d: start, first, finish, cached, preemptions, outcome are %v, plain %v", trial, p, v.capacity, i, got, want)
+			got := fmt.Sprint(fast.StartNs[i], fast.FirstNs[i], fast.FinishNs[i], fast.Cached[i], fast.Host[i], fast.Preemptions[i], outcome[i])
+			if want := fmt.Sprint(v.log.StartNs[i], v.log.FirstNs[i], v.log.FinishNs[i], v.log.Cached[i], v.log.Host[i], v.log.Preemptions[i], want[i]); got != want {
+				t.Fatalf("trial %d (%+v, capacity %d), request %d: start, first, finish, cached, host, preemptions, outcome are %v, plain %v", trial, p, v.capacity, i, got, want)
 			}
 			retractions += int(fast.Preemptions[i])
 			switch {

@@ -94,6 +94,7 @@ type Cell struct {
 
 	PromptTokens     int64    `parquet:"prompt_tokens,delta" unit:"token" symbol:"P" doc:"prompt tokens of the requests that arrived in the window and started"`
 	CachedTokens     int64    `parquet:"cached_tokens,delta" unit:"token" symbol:"H" doc:"of P, those cached at the first admission"`
+	HostTokens       int64    `parquet:"host_tokens,delta" unit:"token" doc:"of P, those copied from host memory at the first admission, behind the cached ones"`
 	CeilingTokens    int64    `parquet:"ceiling_tokens,delta" unit:"token" symbol:"H*" doc:"of P, those of the longest prefix that a request of lower index in the workload has too; where requests of a closed loop overtake each other, a hit may lie above its ceiling"`
 	UnlimitedTokens  int64    `parquet:"unlimited_tokens,delta" unit:"token" symbol:"Hu" doc:"of P, those that the same decisions would have hit had no replica ever evicted"`
 	DispatchedTokens int64    `parquet:"dispatched_tokens,delta" unit:"token" symbol:"Hd" doc:"of P, those that the same decisions would have hit had no replica ever evicted and had every prefix counted from its dispatch on; at least Hu"`
@@ -105,7 +106,7 @@ type Cell struct {
 	LostInFlight     *float64 `parquet:"lost_in_flight" unit:"share" better:"lower" doc:"(Hd - Hu) / P, a part of lost_to_routing: the prefix was on its way to that replica and not computed yet"`
 	LostToEviction   *float64 `parquet:"lost_to_eviction" unit:"share" better:"lower" doc:"(Hu - H) / P: hits that unlimited caches would have had under the same decisions"`
 	Duplication      *float64 `parquet:"duplication" unit:"ratio" better:"lower" doc:"cached tokens summed over replicas / distinct cached tokens, mean over samples every 16 arrivals after the first quarter of the run"`
-	LoadImbalance    *float64 `parquet:"load_imbalance" unit:"ratio" better:"lower" doc:"tokens computed (prompt - cached + output) by the busiest replica / the mean over replicas, for requests that arrived in the window and started"`
+	LoadImbalance    *float64 `parquet:"load_imbalance" unit:"ratio" better:"lower" doc:"tokens computed (prompt - cached - copied from host memory + output) by the busiest replica / the mean over replicas, for requests that arrived in the window and started"`
 	MaxRequestShare  *float64 `parquet:"max_request_share" unit:"share" better:"none" doc:"largest share of the requests that arrived in the window on one replica"`
 
 	Utilisation   *float64 `parquet:"utilisation" unit:"share" better:"none" symbol:"ρ" doc:"share of the window in which a replica runs a step, whatever is in it, mean over replicas: no measure of load, since a replica steps whenever it has one request, so that this nears 1 at a small part of what it can carry"`

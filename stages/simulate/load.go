@@ -15,7 +15,7 @@ func (m *Meter) load(w *workload.Workload, r *cluster.Result) {
 	micros(m.first, r.FirstNs)
 	micros(m.finish, r.FinishNs)
 	m.prompt, m.output, m.ceiling = w.Prompt, w.Output, w.Ceiling
-	m.cached, m.best, m.unlimited, m.dispatched = r.Cached, r.Best, r.Unlimited, r.Dispatched
+	m.cached, m.host, m.best, m.unlimited, m.dispatched = r.Cached, r.Host, r.Best, r.Unlimited, r.Dispatched
 	m.replica, m.preemptions = r.Replica, r.Preemptions
 	for i, s := range r.Status {
 		switch s {

@@ -26,6 +26,7 @@ type Meter struct {
 	// and int16 may be another's: the workload's, the run's, or own's.
 	arrival, start, first, finish           []int64
 	prompt, output, cached, best            []int32
+	host                                    []int32
 	ceiling, unlimited, dispatched, replica []int32
 	preemptions                             []int16
 	status                                  []uint8
@@ -33,8 +34,8 @@ type Meter struct {
 	ordered                                 bool   // the requests arrived in order of index
 
 	own struct {
-		prompt, output, cached, best, ceiling, unlimited, dispatched, replica []int32
-		preemptions                                                           []int16
+		prompt, output, cached, host, best, ceiling, unlimited, dispatched, replica []int32
+		preemptions                                                                 []int16
 	}
 
 	ttft, e2e, queue []int64 // of the requests measured
@@ -51,11 +52,11 @@ func (m *Meter) Rows(rows []Request, replicas int32) {
 	n := len(rows)
 	m.size(n, int(replicas))
 	o := &m.own
-	for _, s := range []*[]int32{&o.prompt, &o.output, &o.cached, &o.best, &o.ceiling, &o.unlimited, &o.dispatched, &o.replica} {
+	for _, s := range []*[]int32{&o.prompt, &o.output, &o.cached, &o.host, &o.best, &o.ceiling, &o.unlimited, &o.dispatched, &o.replica} {
 		*s = grow(*s, n)
 	}
 	o.preemptions = grow(o.preemptions, n)
-	m.prompt, m.output, m.cached, m.best = o.prompt, o.output, o.cached, o.best
+	m.prompt, m.output, m.cached, m.host, m.best = o.prompt, o.output, o.cached, o.host, o.best
 	m.ceiling, m.unlimited, m.dispatched, m.replica = o.ceiling, o.unlimited, o.dispatched, o.replica
 	m.preemptions = o.preemptions
 	for i := range rows {
@@ -64,6 +65,7 @@ func (m *Meter) Rows(rows []Request, replicas int32) {
 		m.first[i], m.finish[i] = instant(r.FirstTokenUs), instant(r.FinishedUs)
 		m.prompt[i], m.output[i] = r.PromptTokens, r.OutputTokens
 		m.cached[i], m.best[i], m.ceiling[i] = r.CachedTokens, r.BestCachedTokens, r.CeilingTokens
+		m.host[i] = r.HostTokens
 		m.unlimited[i], m.dispatched[i] = r.UnlimitedTokens, r.DispatchedTokens
 		m.replica[i] = r.Replica
 		m.preemptions[i] = int16(r.Preemptions)

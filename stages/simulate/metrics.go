@@ -39,6 +39,7 @@ type Metrics struct {
 	E2EDrift               float64
 
 	PromptTokens, CachedTokens, CeilingTokens     int64
+	HostTokens                                    int64
 	UnlimitedTokens, DispatchedTokens, BestTokens int64
 	HitRate, HitCeiling, BestHitRate              float64
 	LostToRouting, LostInFlight, LostToEviction   float64
@@ -197,9 +198,10 @@ func (m *Meter) pass(out *Metrics, t *tally, within bounds) {
 		}
 		m.routed[m.replica[i]]++
 		if start >= 0 {
-			m.tokens[m.replica[i]] += int64(m.prompt[i]-m.cached[i]) + int64(m.output[i])
+			m.tokens[m.replica[i]] += int64(m.prompt[i]-m.cached[i]-m.host[i]) + int64(m.output[i])
 			out.PromptTokens += int64(m.prompt[i])
 			out.CachedTokens += int64(m.cached[i])
+			out.HostTokens += int64(m.host[i])
 			out.CeilingTokens += int64(m.ceiling[i])
 			out.UnlimitedTokens += int64(m.unlimited[i])
 			out.DispatchedTokens += int64(m.dispatched[i])

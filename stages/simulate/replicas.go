@@ -8,8 +8,9 @@ type Replica struct {
 	Requests       int64    `parquet:"requests,delta" doc:"requests routed to it"`
 	PromptTokens   int64    `parquet:"prompt_tokens,delta" unit:"token" doc:"prompt tokens of the requests that started on it"`
 	CachedTokens   int64    `parquet:"cached_tokens,delta" unit:"token" doc:"of those, cached at the first admission"`
+	HostTokens     int64    `parquet:"host_tokens,delta" unit:"token" doc:"of prompt_tokens, copied from host memory at the first admission"`
 	OutputTokens   int64    `parquet:"output_tokens,delta" unit:"token" doc:"output tokens that it emitted"`
-	ComputedTokens int64    `parquet:"computed_tokens,delta" unit:"token" doc:"prompt_tokens - cached_tokens + output_tokens"`
+	ComputedTokens int64    `parquet:"computed_tokens,delta" unit:"token" doc:"prompt_tokens - cached_tokens - host_tokens + output_tokens"`
 	Steps          int64    `parquet:"steps,delta" doc:"engine steps"`
 	BusyUs         int64    `parquet:"busy_us,delta" unit:"us" doc:"time inside steps"`
 	KVPeakTokens   int64    `parquet:"kv_peak_tokens,delta" unit:"token" doc:"most KV cache ever used"`

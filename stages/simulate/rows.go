@@ -82,8 +82,8 @@ func appendReplicas(rows []Replica, cell int32, r *cluster.Result) []Replica {
 		}
 		rows = append(rows, Replica{
 			Cell: cell, Replica: int32(i), Requests: all.Requests,
-			PromptTokens: all.PromptTokens, CachedTokens: all.CachedTokens, OutputTokens: all.OutputTokens,
-			ComputedTokens: all.PromptTokens - all.CachedTokens + all.OutputTokens,
+			PromptTokens: all.PromptTokens, CachedTokens: all.CachedTokens, HostTokens: all.HostTokens, OutputTokens: all.OutputTokens,
+			ComputedTokens: all.PromptTokens - all.CachedTokens - all.HostTokens + all.OutputTokens,
 			Steps:          all.Steps, BusyUs: all.BusyNs / 1000, KVPeakTokens: all.PeakKV, EvictedTokens: all.Evicted,
 			HitRate:      f.of(ratio(float64(all.CachedTokens), float64(all.PromptTokens))),
 			Utilisation:  f.of(ratio(float64(in.BusyNs), window)),
@@ -110,7 +110,7 @@ func appendRequests(rows []Request, cell int32, m *Meter, share float64) []Reque
 			Cell: cell, Request: int32(i), Replica: m.replica[i], Status: statusNames[m.status[i]], ArrivalUs: m.arrival[i],
 			StartedUs: moment(&m.start[i]), FirstTokenUs: moment(&m.first[i]), FinishedUs: moment(&m.finish[i]),
 			PromptTokens: m.prompt[i], OutputTokens: m.output[i], CachedTokens: m.cached[i],
-			BestCachedTokens: m.best[i], CeilingTokens: m.ceiling[i],
+			HostTokens: m.host[i], BestCachedTokens: m.best[i], CeilingTokens: m.ceiling[i],
 			UnlimitedTokens: m.unlimited[i], DispatchedTokens: m.dispatched[i], InWindow: m.in[i],
 		}
 		if m.preemptions != nil {

@@ -55,6 +55,7 @@ func (c *Cell) SetMetrics(m *Metrics) {
 	c.TPOTPreble, c.E2EDrift = f.of(m.TPOTPreble), f.of(m.E2EDrift)
 
 	c.PromptTokens, c.CachedTokens, c.CeilingTokens = m.PromptTokens, m.CachedTokens, m.CeilingTokens
+	c.HostTokens = m.HostTokens
 	c.UnlimitedTokens, c.DispatchedTokens, c.BestTokens = m.UnlimitedTokens, m.DispatchedTokens, m.BestTokens
 	c.HitRate, c.HitCeiling, c.BestHitRate = f.of(m.HitRate), f.of(m.HitCeiling), f.of(m.BestHitRate)
 	c.LostToRouting, c.LostInFlight = f.of(m.LostToRouting), f.of(m.LostInFlight)
