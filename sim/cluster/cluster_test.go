@@ -127,6 +127,7 @@ func TestLawsOfSchedulers(t *testing.T) {
 			"queue_limit":     {int64(0), int64(10)},
 			"output_known":    {"exact", "maximum", "noisy", "nothing"},
 			"evict":           {"segment", "token"},
+			"host_tokens":     {int64(0), int64(500)},
 			"order":           {"fcfs", "longest-prefix", "shortest-prompt", "priority"},
 		}
 		if scheduler.Name == "preble" {

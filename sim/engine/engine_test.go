@@ -237,29 +237,51 @@ func TestGroupShares(t *testing.T) {
 	}
 }
 
-// Nothing allocates once a replica has grown.
+// Nothing allocates once a replica has grown, under any scheduler and order.
 func TestNoAllocation(t *testing.T) {
 	w := random(t, rng.New(1, 1, "alloc"), 300)
+	for _, scheduler := range Schedulers() {
+		orders := []string{""}
+		for _, f := range param.Fields(scheduler.New()) {
+			if f.Name == "order" {
+				orders = f.Enum
+			}
+		}
+		for _, order := range orders {
+			p := scheduler.New()
+			param.Defaults(p)
+			if order != "" {
+				if err := param.Set(p, "order", order); err != nil {
+					t.Fatal(err)
+				}
+			}
+			noAllocation(t, scheduler.Name+"/"+order, w, p)
+		}
+	}
+}
+
+func noAllocation(t *testing.T, name string, w *workload.Workload, p Params) {
+	t.Helper()
 	var cache Cache
 	var log Log
-	var rp lecture
-	p := defaults(nil)
+	rp := p.NewReplica()
 	run := func() {
 		cache.Reset(&w.Forest, 1, p.Rules())
 		log.Reset(w.Len())
-		rp.Reset(Setup{Params: &p, Step: linear{}, KVTokens: 3000, Cache: &cache, Work: w, Log: &log})
+		rp.Reset(Setup{Params: p, Step: linear{}, KVTokens: 3008, Cache: &cache, Work: w, Log: &log})
 		for i := range w.Len() {
 			rp.Enqueue(int32(i), 0)
 		}
 		rp.Form(0)
-		for rp.end != Never {
-			now := rp.end
+		for rp.EndNs() != Never {
+			now := rp.EndNs()
 			rp.End()
 			rp.Form(now)
 		}
 	}
 	run()
-	if n := testing.AllocsPerRun(5, run); n > 0 {
-		t.Errorf("a run of 300 requests allocates %v times", n)
+	run()
+	if n := testing.AllocsPerRun(3, run); n > 0 {
+		t.Errorf("%s: a run of 300 requests allocates %v times", name, n)
 	}
 }

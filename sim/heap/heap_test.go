@@ -29,3 +29,20 @@ func TestAgainstSorting(t *testing.T) {
 		naive = naive[1:]
 	}
 }
+
+// What is left after an item is removed comes out in order.
+func TestRemove(t *testing.T) {
+	for i := range 9 {
+		var h Heap
+		for _, key := range []int64{5, 3, 8, 1, 9, 2, 7, 4, 6} {
+			h.Push(Item{Key: key, ID: int32(key)})
+		}
+		gone := h[i].Key
+		h.Remove(i)
+		for key := int64(1); key < 10; key++ {
+			if key != gone && h.Pop().Key != key {
+				t.Fatalf("after %d is removed, the rest does not come out in order", gone)
+			}
+		}
+	}
+}

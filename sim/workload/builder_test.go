@@ -276,3 +276,28 @@ func TestBuilderRefuses(t *testing.T) {
 		t.Error("a workload without requests was built")
 	}
 }
+
+// A tag priority=N gives a priority; without any there is no slice.
+func TestPriorities(t *testing.T) {
+	build := func(tags ...[]string) []int32 {
+		var b Builder
+		for _, t := range tags {
+			r := Request{After: None, Session: None, OutputID: None, Prompt: 1, Output: 1, Tags: t}
+			if err := b.Add(&r); err != nil {
+				panic(err)
+			}
+		}
+		w, err := b.Build()
+		if err != nil {
+			panic(err)
+		}
+		return w.Priority
+	}
+	if got := build(nil, []string{"chat"}, []string{"priority=high"}); got != nil {
+		t.Errorf("priorities without one are %v", got)
+	}
+	got := build(nil, []string{"batch", "priority=-2"}, nil, []string{"priority=7"}, nil)
+	if want := []int32{0, -2, 0, 7, 0}; !slices.Equal(got, want) {
+		t.Errorf("priorities are %v, want %v", got, want)
+	}
+}
