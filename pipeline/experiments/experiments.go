@@ -1,7 +1,8 @@
 // Package experiments holds the built-in experiment files.
 //
 // Each is an ordinary experiment file, embedded in the program; its name is
-// the file's without .yaml, its summary the file's first line, a comment:
+// the file's without .yaml, its summary the file's first line, a comment; one
+// that needs flags has them in a comment of its own, see Needs:
 //
 //	for _, name := range experiments.Names() {
 //		fmt.Println(name, experiments.Summary(name))
@@ -39,6 +40,21 @@ func Names() []string {
 func Read(name string) (data []byte, ok bool) {
 	data, err := files.ReadFile(name + extension)
 	return data, err == nil
+}
+
+// needs begins the line of a built-in experiment that says which flags it needs.
+const needs = "# needs: "
+
+// Needs returns the flags without which a built-in experiment cannot run, such
+// as where a file is that is not part of the program; "" when it needs none.
+func Needs(name string) string {
+	data, _ := Read(name)
+	for line := range strings.Lines(string(data)) {
+		if flags, ok := strings.CutPrefix(line, needs); ok {
+			return strings.TrimSpace(flags)
+		}
+	}
+	return ""
 }
 
 // Summary returns the first line of a built-in experiment without its comment

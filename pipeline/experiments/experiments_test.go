@@ -21,7 +21,7 @@ func TestBuiltIns(t *testing.T) {
 				t.Errorf("its summary %q is no sentence of at most 110 characters", summary)
 			}
 			var options experiment.Options
-			if strings.Contains(string(data), "\n    trace: mooncake-conversation.jsonl") {
+			if Needs(name) == "--set workloads.conversation.trace=PATH" {
 				traces := os.Getenv("SWITCHYARD_DATA")
 				if traces == "" {
 					t.Skip("it needs the Mooncake conversation trace: set SWITCHYARD_DATA to the folder that has traces/mooncake-conversation.jsonl")

@@ -19,11 +19,11 @@ func aggregateCommand() *cli.Command {
   switchyard aggregate out/quickstart
   switchyard aggregate out/quickstart --baseline cache-aware
 
-Nothing is simulated again. Another warm-up needs "requests: all" among the
-experiment's tables.`,
+Nothing is simulated again: tables summary and comparisons are replaced in
+place. Another warm-up needs "requests: all" among the experiment's tables.`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "baseline", Usage: "`ROUTER` that the others are compared with (default: the experiment's)"},
-			&cli.Float64Flag{Name: "warm-up", Usage: "`SHARE` of the arrivals to cut, at least 0 and less than 1 (default: as simulated)"},
+			&cli.StringFlag{Name: "baseline", Usage: "`ROUTER` that the others are compared with", DefaultText: "the experiment's"},
+			&cli.Float64Flag{Name: "warm-up", DefaultText: "as simulated", Usage: "`SHARE` of the arrivals to cut, at least 0 and less than 1"},
 			allowMissingFlag(),
 		},
 		Action: func(c *cli.Context) error {
@@ -54,7 +54,7 @@ func (s *study) aggregateAgain(c *cli.Context, options aggregate.Options) (err e
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
-	result, err := s.aggregate(options)
+	result, err := s.aggregate(c, options)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,8 @@ func (s *study) aggregateAgain(c *cli.Context, options aggregate.Options) (err e
 
 // aggregate makes statements of the cells in the study's folder. A refusal to
 // do so over part of the replications has the exit code of cells that failed.
-func (s *study) aggregate(options aggregate.Options) (*aggregate.Result, error) {
+func (s *study) aggregate(c *cli.Context, options aggregate.Options) (*aggregate.Result, error) {
+	say(c, "aggregate: summing up and comparing the cells in %s", s.dir)
 	options.Plan, options.Queueing = s.plan, s.queueing
 	if options.Baseline == "" {
 		options.Baseline = s.experiment.Baseline

@@ -25,11 +25,11 @@ func arrange(app *cli.App, words []string) ([]string, error) {
 		return words, err
 	}
 	if words[0] == "help" || words[0] == "h" {
-		if len(words) > 1 {
-			_, err := findCommand(app, words[1])
-			return words, err
+		if len(words) == 1 || words[1] == "help" || words[1] == "h" {
+			return words[:1], nil
 		}
-		return words, nil
+		_, err := findCommand(app, words[1])
+		return words, err
 	}
 	command, err := findCommand(app, words[0])
 	if err != nil {
@@ -62,7 +62,7 @@ func findCommand(app *cli.App, name string) (*cli.Command, error) {
 			known = append(known, c.Name)
 		}
 	}
-	return nil, fmt.Errorf("unknown command %q%s; %s help lists the commands", name, didYouMean(name, known, ""), app.Name)
+	return nil, fmt.Errorf("unknown command %q%s; %s help lists the commands", name, didYouMean(name, known, ""), invoked())
 }
 
 // didYouMean returns `; did you mean "x"?`, or nothing when no name is near.
@@ -120,9 +120,9 @@ func split(command string, flags []cli.Flag, words []string) (parts, error) {
 
 func helpOf(command string) string {
 	if command == programName {
-		return programName + " help"
+		return invoked() + " help"
 	}
-	return programName + " " + command + " --help"
+	return invoked() + " " + command + " --help"
 }
 
 // isFlag tells a flag from an argument: "-" and negative numbers are none.

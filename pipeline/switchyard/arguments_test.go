@@ -68,10 +68,10 @@ func TestArrangeLetsFlagsStandAnywhere(t *testing.T) {
 func TestArrangeNamesTheNearest(t *testing.T) {
 	for words, want := range map[string]string{
 		"dmeo":           `unknown command "dmeo"; did you mean demo?`,
-		"zzzzzz":         `unknown command "zzzzzz"; switchyard help`,
+		"zzzzzz":         `unknown command "zzzzzz"; ` + invoked() + " help",
 		"demo --ouy x":   `demo: unknown flag --ouy; did you mean --out?`,
 		"demo --ouy=x":   `demo: unknown flag --ouy; did you mean --out?`,
-		"demo a -x":      `demo: unknown flag -x; see switchyard demo --help`,
+		"demo a -x":      "demo: unknown flag -x; see " + invoked() + " demo --help",
 		"demo a --out":   `demo: flag --out needs a value`,
 		"--hlep":         `switchyard: unknown flag --hlep; did you mean --help?`,
 		"help dem":       `unknown command "dem"; did you mean demo?`,

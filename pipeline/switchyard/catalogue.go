@@ -3,18 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 
-	"switchyard/pipeline/experiments"
-	"switchyard/sim/engine"
-	"switchyard/sim/hardware"
 	"switchyard/sim/param"
-	"switchyard/sim/queueing"
-	"switchyard/sim/router"
-	"switchyard/sim/workload"
-	"switchyard/stages/trace"
 )
 
 // named is a thing with a name and one line about it.
@@ -23,31 +15,55 @@ type named struct{ name, summary string }
 // item is a named thing of a registry, with what `list KIND NAME` prints.
 type item struct {
 	named
-	facts  []named // what it is, as name and value
-	params any     // pointer to its tagged struct, or nil
+	facts   []named // what it is, as name and value
+	params  []any   // pointers to its tagged structs
+	example string  // a section of an experiment file that names it, or ""
 }
 
-// kind is one registry.
+// kind is one registry, or the parameters of one section of the file.
 type kind struct {
 	named
-	items func() []item
+	items   func() []item
+	example func(i item) string // of every item; nil where items bring their own
+}
+
+// single reports whether the kind is one thing, which list describes at once.
+func (k kind) single() bool {
+	items := k.items()
+	return len(items) == 1 && items[0].name == k.name
+}
+
+// all returns the kind's items with their examples.
+func (k kind) all() []item {
+	items := k.items()
+	for i := range items {
+		if k.example != nil {
+			items[i].example = k.example(items[i])
+		}
+	}
+	return items
 }
 
 // kinds are all registries, in the order that `list` prints them.
 func kinds() []kind {
 	return []kind{
-		{named{"experiments", "built-in experiment files, for run and config"}, experimentItems},
-		{named{"workloads", "generators of requests: workloads.generator"}, workloadItems},
-		{named{"arrivals", "arrival processes: workloads.arrivals.process"}, arrivalItems},
-		{named{"formats", "trace files: workloads.format"}, formatItems},
-		{named{"routers", "routing policies: routers.policy"}, routerItems},
-		{named{"policies", "dispatch policies of servers in a queueing model: policies.policy"}, policyItems},
-		{named{"processes", "arrival processes there: dispatch.arrivals.process"}, processItems},
-		{named{"sizes", "laws of request sizes there: dispatch.sizes.law"}, sizeItems},
-		{named{"schedulers", "rules by which a replica forms batches: clusters.engine.scheduler"}, schedulerItems},
-		{named{"steps", "step models, how long a step takes: clusters.step.model"}, stepItems},
-		{named{"models", "models that replicas serve: clusters.model"}, modelItems},
-		{named{"gpus", "GPUs of replicas: clusters.gpu"}, gpuItems},
+		{named{"experiments", "built-in experiment files, for run and config"}, experimentItems, nil},
+		{named{"experiment", "what stands at the top of an experiment file, slo and tables among it"}, headItems, nil},
+		{named{"workloads", "generators of requests: workloads.generator"}, workloadItems, workloadExample},
+		{named{"arrivals", "arrival processes: workloads.arrivals.process"}, arrivalItems, arrivalExample},
+		{named{"traces", "what a workload takes that is a recorded trace: workloads.trace"}, traceItems, nil},
+		{named{"formats", "trace files: workloads.format"}, formatItems, formatExample},
+		{named{"clusters", "what a cluster takes: clusters"}, clusterItems, nil},
+		{named{"models", "models that replicas serve: clusters.model"}, modelItems, modelExample},
+		{named{"gpus", "GPUs of replicas: clusters.gpu"}, gpuItems, gpuExample},
+		{named{"schedulers", "rules by which a replica forms batches: clusters.engine.scheduler"}, schedulerItems, schedulerExample},
+		{named{"steps", "step models, how long a step takes: clusters.step.model"}, stepItems, stepExample},
+		{named{"routers", "routing policies: routers.policy"}, routerItems, routerExample},
+		{named{"balls", "what an experiment of balls and bins takes: balls"}, ballsItems, nil},
+		{named{"dispatch", "what a system of plain servers takes: dispatch"}, dispatchItems, nil},
+		{named{"policies", "policies that dispatch to plain servers: policies.policy"}, policyItems, policyExample},
+		{named{"processes", "arrival processes there: dispatch.arrivals.process"}, processItems, processExample},
+		{named{"sizes", "laws of request sizes there: dispatch.sizes.law"}, sizeItems, sizeExample},
 	}
 }
 
@@ -64,7 +80,7 @@ func findKind(name string) (kind, error) {
 
 func (k kind) find(name string) (item, error) {
 	var known []string
-	for _, i := range k.items() {
+	for _, i := range k.all() {
 		if i.name == name {
 			return i, nil
 		}
@@ -92,128 +108,6 @@ func catalogueKinds() (all []named) {
 	return all
 }
 
-func experimentItems() (items []item) {
-	for _, name := range experiments.Names() {
-		items = append(items, item{named: named{name, experiments.Summary(name)}, facts: []named{
-			{"run it", programName + " run " + name},
-			{"see it", programName + " config " + name},
-		}})
-	}
-	return items
-}
-
-func workloadItems() (items []item) {
-	for _, g := range workload.Generators() {
-		items = append(items, item{named{g.Name, g.Summary}, []named{{"source", g.Source}}, g.New()})
-	}
-	return items
-}
-
-func arrivalItems() (items []item) {
-	for _, p := range workload.Processes() {
-		items = append(items, item{named{p.Name, p.Summary}, []named{{"source", p.Source}}, p.New()})
-	}
-	return items
-}
-
-func formatItems() (items []item) {
-	for _, f := range trace.Formats() {
-		facts := []named{{"source", f.Source}, {"columns", f.Columns}, {"empty records", f.Empty}}
-		if f.BlockTokens > 0 {
-			facts = append(facts, named{"tokens a block", strconv.Itoa(int(f.BlockTokens))})
-		}
-		items = append(items, item{named: named{f.Name, f.Summary}, facts: facts})
-	}
-	return items
-}
-
-func routerItems() (items []item) {
-	for _, p := range router.Policies() {
-		items = append(items, item{named{p.Name, p.Summary}, []named{
-			{"needs", p.Needs}, {"ties", p.TieBreak}, {"source", p.Source},
-		}, p.New()})
-	}
-	return items
-}
-
-func policyItems() (items []item) {
-	for _, p := range queueing.Policies() {
-		items = append(items, item{named{p.Name, p.Summary}, []named{
-			{"must know", p.Needs}, {"how fresh", p.Freshness}, {"breaks", p.Breaks},
-			{"ties", p.TieBreak}, {"speeds", p.Speeds}, {"source", p.Source},
-		}, p.New()})
-	}
-	return items
-}
-
-func processItems() (items []item) {
-	for _, p := range queueing.Processes() {
-		items = append(items, item{named{p.Name, p.Summary}, []named{{"source", p.Source}}, p.New()})
-	}
-	return items
-}
-
-func sizeItems() (items []item) {
-	for _, l := range queueing.SizeLaws() {
-		items = append(items, item{named{l.Name, l.Summary}, []named{{"source", l.Source}}, l.New()})
-	}
-	return items
-}
-
-func schedulerItems() (items []item) {
-	for _, s := range engine.Schedulers() {
-		items = append(items, item{named{s.Name, s.Summary}, []named{{"source", s.Source}}, s.New()})
-	}
-	return items
-}
-
-func stepItems() (items []item) {
-	for _, s := range hardware.StepModels() {
-		items = append(items, item{named{s.Name, s.Summary}, []named{{"source", s.Source}}, s.New()})
-	}
-	return items
-}
-
-func modelItems() (items []item) {
-	for _, m := range hardware.Models() {
-		experts := ""
-		if m.Experts > 0 {
-			experts = fmt.Sprintf("%d, of which a token uses %d", m.Experts, m.ActiveExperts)
-		}
-		items = append(items, item{named: named{m.Name, m.Title}, facts: []named{
-			{"layers", strconv.Itoa(m.Layers)},
-			{"hidden size", strconv.Itoa(m.Hidden)},
-			{"heads, KV heads", fmt.Sprintf("%d, %d of %d", m.Heads, m.KVHeads, m.HeadDim)},
-			{"feed-forward", strconv.Itoa(m.FFN)},
-			{"experts", experts},
-			{"vocabulary", strconv.Itoa(m.Vocab)},
-			{"parameters", strconv.FormatInt(m.Parameters(), 10)},
-			{"weights", fmt.Sprintf("%.2f GB in bf16", float64(m.WeightBytes())/1e9)},
-			{"KV cache", fmt.Sprintf("%d bytes a token in bf16", m.KVBytes())},
-			{"source", m.Source},
-		}})
-	}
-	return items
-}
-
-func gpuItems() (items []item) {
-	for _, g := range hardware.GPUs() {
-		fp8 := ""
-		if g.FP8 > 0 {
-			fp8 = fmt.Sprintf("%.4g TFLOP/s, dense fp8", g.FP8/1e12)
-		}
-		items = append(items, item{named: named{g.Name, g.Title}, facts: []named{
-			{"peak", fmt.Sprintf("%.4g TFLOP/s, dense bf16", g.FLOPS/1e12)},
-			{"fp8 peak", fp8},
-			{"bandwidth", fmt.Sprintf("%.4g GB/s", g.Bandwidth/1e9)},
-			{"memory", fmt.Sprintf("%.4g GB", g.Memory/1e9)},
-			{"link", fmt.Sprintf("%.4g GB/s in one direction", g.Link/1e9)},
-			{"source", g.Source},
-		}})
-	}
-	return items
-}
-
 // aligned writes rows as columns, two spaces apart.
 func aligned(w io.Writer, indent string, rows [][]string) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -232,13 +126,24 @@ func (i item) describe(w io.Writer) error {
 			facts = append(facts, []string{f.name, f.summary})
 		}
 	}
-	if err := aligned(w, "  ", facts); err != nil || i.params == nil {
+	if err := aligned(w, "  ", facts); err != nil {
 		return err
 	}
-	fields := param.Fields(i.params)
-	if len(fields) == 0 {
-		_, err := fmt.Fprintln(w, "\nIt has no parameters.")
+	if err := i.parameters(w); err != nil || i.example == "" {
 		return err
+	}
+	_, err := fmt.Fprintf(w, "\nFor example:\n\n  %s\n", strings.ReplaceAll(strings.TrimSpace(i.example), "\n", "\n  "))
+	return err
+}
+
+// parameters writes the table of an item's parameters.
+func (i item) parameters(w io.Writer) error {
+	var fields []param.Field
+	for _, ptr := range i.params {
+		fields = append(fields, param.Fields(ptr)...)
+	}
+	if len(fields) == 0 {
+		return nil
 	}
 	rows := [][]string{{"parameter", "default", "expected", "meaning"}}
 	for _, f := range fields {

@@ -97,7 +97,7 @@ func candidates(app *cli.App, before []string, prefix string) []named {
 	words := before[1:]
 	if n := len(words); n > 0 && isFlag(words[n-1]) && !strings.Contains(words[n-1], "=") {
 		if flag := flagOf(command, words[n-1]); flag != nil && takesValue(flag) {
-			return flagValues(flag.Names()[0])
+			return flagValues(flag.Names()[0], words[:n-1])
 		}
 	}
 	if strings.HasPrefix(prefix, "-") {
@@ -125,7 +125,11 @@ func flagNames(command *cli.Command) (names []named) {
 		if doc, ok := f.(cli.DocGenerationFlag); ok {
 			summary = doc.GetUsage()
 		}
-		names = append(names, named{"--" + f.Names()[0], summary})
+		for _, name := range f.Names() {
+			if len(name) > 1 {
+				names = append(names, named{"--" + name, summary})
+			}
+		}
 	}
 	return append(names, named{"--help", "print the help of this command"})
 }
@@ -146,9 +150,11 @@ func takesValue(f cli.Flag) bool {
 	return ok && doc.TakesValue()
 }
 
-// flagValues are the known values of a flag, by its name.
-func flagValues(flag string) []named {
+// flagValues are the known values of a flag, by its name, behind the words.
+func flagValues(flag string, words []string) []named {
 	switch flag {
+	case "set":
+		return settings(words)
 	case "baseline":
 		return append(catalogue("routers"), catalogue("policies")...)
 	case "job":
@@ -157,6 +163,25 @@ func flagValues(flag string) []named {
 		return plain(query.Formats())
 	}
 	return nil
+}
+
+// settings are the paths that --set can take in the experiment among the words.
+func settings(words []string) (paths []named) {
+	for _, word := range words {
+		file, data, err := readExperiment(word)
+		if err != nil {
+			continue
+		}
+		s := study{}
+		if s.experiment, _ = experiment.Load(file, data, experiment.Options{BuiltIn: word}); s.experiment == nil {
+			continue
+		}
+		_ = s.makePlans() // which decodes what it can, and so knows the defaults
+		for _, path := range s.experiment.Paths() {
+			paths = append(paths, named{name: path + "="})
+		}
+	}
+	return paths
 }
 
 // argumentValues are the known values of a command's next argument.

@@ -5,7 +5,11 @@ _switchyard() {
     lines=("${(@f)$("${words[1]}" complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
     names=("${(@)lines%%$'\t'*}")
     if [[ -n "${names[1]}" ]]; then
-        compadd -- "${names[@]}"
+        if [[ "${names[1]}" == *= ]]; then
+            compadd -S '' -- "${names[@]}"
+        else
+            compadd -- "${names[@]}"
+        fi
     else
         _files
     fi

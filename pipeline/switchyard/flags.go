@@ -18,18 +18,22 @@ func experimentFlags() []cli.Flag {
 func executionFlags() []cli.Flag {
 	return []cli.Flag{
 		outFlag(),
-		&cli.IntFlag{Name: "workers", Aliases: []string{"j"}, Usage: "tasks at a time `N`; 0 means one a core; results do not depend on it"},
-		&cli.DurationFlag{Name: "commit-every", Value: 30 * time.Second, Usage: "a kill costs at most the results of this `TIME`"},
-		&cli.BoolFlag{Name: "keep-going", Usage: "run the other cells when one fails (the default)"},
-		&cli.BoolFlag{Name: "fail-fast", Usage: "stop after the first cell that fails"},
-		&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "print the cells, done and to do, with an estimate of the time"},
+		&cli.IntFlag{Name: "workers", Aliases: []string{"j"}, DefaultText: "one a core", Usage: "tasks at a time `N`; results do not depend on it"},
+		&cli.DurationFlag{Name: "commit-every", Value: 30 * time.Second, DefaultText: "30s", Usage: "a kill costs at most the results of this `TIME`, such as 5s or 2m"},
+		&cli.BoolFlag{Name: "keep-going", DisableDefaultText: true, Usage: "run the other cells when one fails, which is the default"},
+		&cli.BoolFlag{Name: "fail-fast", DisableDefaultText: true, Usage: "stop after the first cell that fails"},
+		&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, DisableDefaultText: true, Usage: "print the cells, done and to do, with an estimate of the time"},
 	}
 }
 
 func outFlag() cli.Flag {
-	return &cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "folder of the tables `DIR` (default: out/NAME, by the experiment's name)"}
+	return &cli.StringFlag{Name: "out", Aliases: []string{"o"}, DefaultText: "out/NAME, by the experiment's name", Usage: "folder of the tables `DIR`"}
+}
+
+func cellFlag(grid string) cli.Flag {
+	return &cli.IntFlag{Name: "cell", DefaultText: "all", Usage: "run only the cell at position `N` of " + grid + ", into the folder DIR-cell-N, and print its row"}
 }
 
 func allowMissingFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "allow-missing", Usage: "aggregate configurations that lack replications, with a warning"}
+	return &cli.BoolFlag{Name: "allow-missing", DisableDefaultText: true, Usage: "aggregate configurations that lack replications, with a warning"}
 }

@@ -15,7 +15,8 @@ func listCommand() *cli.Command {
 
   switchyard list
   switchyard list routers
-  switchyard list routers cache-aware`,
+  switchyard list routers cache-aware
+  switchyard list experiment`,
 		Action: func(c *cli.Context) error {
 			if err := exactly(c, 0, 2); err != nil {
 				return err
@@ -27,7 +28,10 @@ func listCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			if c.NArg() == 1 {
+			switch {
+			case c.NArg() == 1 && k.single():
+				return k.all()[0].describe(c.App.Writer)
+			case c.NArg() == 1:
 				return writeNamed(c, catalogue(k.name))
 			}
 			i, err := k.find(c.Args().Get(1))

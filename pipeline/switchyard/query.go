@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"io"
+	"os"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -17,8 +20,10 @@ func queryCommand() *cli.Command {
 
   switchyard query out/quickstart "from comparisons limit 5"
   switchyard query out/quickstart "select router, count(*) from cells group by all" --format csv
+  echo "show tables" | switchyard query out/quickstart -
 
-Every table is a view of its name; schema prints their columns.`,
+Every table is a view of its name; schema prints their columns. The SQL "-" is
+read from standard input.`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORMAT` of the rows: " + strings.Join(query.Formats(), ", ")},
 		},
@@ -26,7 +31,15 @@ Every table is a view of its name; schema prints their columns.`,
 			if err := exactly(c, 2, 2); err != nil {
 				return err
 			}
-			return query.Run(c.Context, c.Args().Get(0), c.Args().Get(1), c.String("format"), c.App.Writer)
+			sql := c.Args().Get(1)
+			if sql == "-" {
+				text, err := io.ReadAll(os.Stdin)
+				if err != nil {
+					return fmt.Errorf("query: read standard input: %w", err)
+				}
+				sql = string(text)
+			}
+			return query.Run(c.Context, c.Args().Get(0), sql, c.String("format"), c.App.Writer)
 		},
 	}
 }

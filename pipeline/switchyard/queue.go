@@ -22,7 +22,7 @@ func queueCommand() *cli.Command {
   switchyard queue lecture-dispatch --cell 7`,
 		Flags: append(flags,
 			&cli.StringFlag{Name: "job", Usage: "run only `JOB`: balls or dispatch"},
-			&cli.IntFlag{Name: "cell", Usage: "run only the cell at position `N` of the job's grid, into a folder of its own"},
+			cellFlag("the job's grid"),
 		),
 		Action: func(c *cli.Context) error {
 			s, err := openStudy(c, experiment.Balls, experiment.Dispatch)
@@ -46,6 +46,9 @@ func queueCommand() *cli.Command {
 			}
 			if c.Bool("dry-run") {
 				return s.dryRun(c, jobs)
+			}
+			if c.IsSet("cell") {
+				return s.executeCell(c, jobs[0])
 			}
 			return s.execute(c, jobs, nil)
 		},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/urfave/cli/v2"
 
@@ -36,7 +37,7 @@ The same command resumes a run that was interrupted or killed.`,
 			}
 			var result *aggregate.Result
 			failed := s.execute(c, jobs, func() (err error) {
-				result, err = s.aggregate(aggregate.Options{AllowMissing: c.Bool("allow-missing")})
+				result, err = s.aggregate(c, aggregate.Options{AllowMissing: c.Bool("allow-missing")})
 				return err
 			})
 			if result == nil {
@@ -53,14 +54,14 @@ The same command resumes a run that was interrupted or killed.`,
 
 // questions are a query that an experiment can answer, by its job.
 var questions = map[string]string{
-	experiment.Simulate: "select router_point, rate_rps, mean / 1e6 as seconds from summary where metric = 'e2e_mean_us' order by config",
+	experiment.Simulate: "select workload_point, router_point, mean / 1e6 as seconds from summary where metric = 'e2e_mean_us' order by config",
 	experiment.Balls:    "select workload_point, maximum, count(*) as runs from balls group by all order by all",
 	experiment.Dispatch: "select workload_point, router_point, mean, lo, hi, theory from summary where metric = 'response_mean' order by config",
 }
 
 // question is a query that the experiment can answer.
 func (s *study) question() string {
-	return fmt.Sprintf("%s %q", quoteAll([]string{programName, "query", s.dir}), questions[s.experiment.Jobs()[0]])
+	return fmt.Sprintf("%s %q", quoteAll([]string{os.Args[0], "query", s.dir}), questions[s.experiment.Jobs()[0]])
 }
 
 // dryRun prints what a run would do.

@@ -7,7 +7,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"switchyard/stages/experiment"
+	"switchyard/stages/queueing"
 	"switchyard/stages/run"
+	"switchyard/stages/simulate"
 )
 
 func simulateCommand() *cli.Command {
@@ -23,7 +25,7 @@ func simulateCommand() *cli.Command {
 
 Workloads are read from table workload where generate left them, and made
 anew where it did not.`,
-		Flags: append(flags, &cli.IntFlag{Name: "cell", Usage: "run only the cell at position `N` of the grid, into a folder of its own"}),
+		Flags: append(flags, cellFlag("the grid")),
 		Action: func(c *cli.Context) error {
 			s, err := openStudy(c, experiment.Simulate)
 			if err != nil {
@@ -38,9 +40,28 @@ anew where it did not.`,
 			if c.Bool("dry-run") {
 				return s.dryRun(c, jobs)
 			}
+			if c.IsSet("cell") {
+				return s.executeCell(c, jobs[0])
+			}
 			return s.execute(c, jobs, nil)
 		},
 	}
+}
+
+// executeCell runs a job of one cell and prints its row of the job's first
+// table.
+func (s *study) executeCell(c *cli.Context, job run.Job) error {
+	if err := s.execute(c, []run.Job{job}, nil); err != nil {
+		return err
+	}
+	say(c, "the tables lie in %s", s.dir)
+	switch job.Name {
+	case experiment.Balls:
+		return printRow(c.App.Writer, queueing.Balls, s.dir)
+	case experiment.Dispatch:
+		return printRow(c.App.Writer, queueing.Dispatch, s.dir)
+	}
+	return printRow(c.App.Writer, simulate.Cells, s.dir)
 }
 
 // only leaves one cell in the job. Its tables go elsewhere: in the
@@ -48,11 +69,9 @@ anew where it did not.`,
 func (s *study) only(c *cli.Context, job *run.Job) error {
 	cell := c.Int("cell")
 	if cell < 0 || cell >= len(job.Tasks) {
-		return fmt.Errorf("simulate: --cell is %d, expected 0 to %d", cell, len(job.Tasks)-1)
+		return fmt.Errorf("%s: --cell is %d, expected 0 to %d", c.Command.Name, cell, len(job.Tasks)-1)
 	}
 	job.Tasks = job.Tasks[cell : cell+1]
-	if c.String("out") == "" {
-		s.dir = filepath.Join(filepath.Dir(s.dir), fmt.Sprintf("%s-cell-%d", filepath.Base(s.dir), cell))
-	}
+	s.dir = fmt.Sprintf("%s-cell-%d", filepath.Clean(s.dir), cell)
 	return nil
 }

@@ -38,7 +38,7 @@ func (s *study) generateJob() run.Job {
 // is there, and made anew where not.
 func (s *study) simulateJob(c *cli.Context, dir string) run.Job {
 	return simulate.Job(s.plan, simulate.Options{Dir: dir, Repro: func(r *simulate.Run) string {
-		return fmt.Sprintf("%s --cell %d", s.again(c, "simulate"), r.Index)
+		return fmt.Sprintf("%s %s --cell %d", programName, s.words(c, "simulate"), r.Index)
 	}})
 }
 
@@ -57,7 +57,7 @@ func (s *study) jobs(c *cli.Context) (jobs []run.Job) {
 // queueingJobs run the classic models, which need nothing of another stage.
 func (s *study) queueingJobs(c *cli.Context) []run.Job {
 	return queueing.Jobs(s.queueing, queueing.Options{Repro: func(r *queueing.Run) string {
-		return fmt.Sprintf("%s --job %s --cell %d", s.again(c, "queue"), r.Config.Job, r.Index)
+		return fmt.Sprintf("%s %s --job %s --cell %d", programName, s.words(c, "queue"), r.Config.Job, r.Index)
 	}})
 }
 
@@ -76,14 +76,18 @@ func (s *study) execute(c *cli.Context, jobs []run.Job, finish func() error) (er
 	if err != nil {
 		return err
 	}
+	if err := s.describe(); err != nil { // of what an earlier run has left
+		return err
+	}
 	options := s.options(c, lock)
 	options.Signals = signals
 	failed := 0
-	for _, job := range jobs {
+	for i, job := range jobs {
 		options.Unit = units[job.Name]
+		options.Later = func() (tasks, todo int) { return s.count(jobs[i+1:]) }
 		report, err := run.Execute(c.Context, job, options)
 		manifest.Add(report)
-		if err != nil {
+		if err := errors.Join(err, s.describe()); err != nil {
 			return errors.Join(err, run.WriteManifest(s.dir, manifest))
 		}
 		say(c, "%s", summary(report))
@@ -111,6 +115,19 @@ func (s *study) execute(c *cli.Context, jobs []run.Job, finish func() error) (er
 		return &coded{run.ExitFailed, failures(manifest.Failures)}
 	}
 	return nil
+}
+
+// count returns how many tasks jobs have, and how many of them are to do. A job
+// that cannot be looked into counts as to do.
+func (s *study) count(jobs []run.Job) (tasks, todo int) {
+	for _, job := range jobs {
+		estimate, err := run.Inspect(job, s.dir, 0)
+		if err != nil {
+			estimate = run.Estimate{Tasks: len(job.Tasks), Todo: len(job.Tasks)}
+		}
+		tasks, todo = tasks+estimate.Tasks, todo+estimate.Todo
+	}
+	return tasks, todo
 }
 
 // patient lets what is short come to its end after a first signal, and gives
@@ -143,7 +160,7 @@ func (s *study) openManifest() (run.Manifest, error) {
 	if err != nil {
 		return m, err
 	}
-	m.Experiment, m.File = string(s.experiment.Resolved()), s.file
+	m.Experiment, m.File, m.Notes = string(s.experiment.Resolved()), s.file, s.plan.Notes()
 	return m, run.WriteManifest(s.dir, m)
 }
 
@@ -185,7 +202,7 @@ const mostFailures = 5
 func failures(all []run.Failure) error {
 	errs := []error{fmt.Errorf("%d failed; table failures has them all", len(all))}
 	for _, f := range all[:min(len(all), mostFailures)] {
-		errs = append(errs, fmt.Errorf("  %s: %s\n    repeat it: %s", f.Name, f.Error, f.Repro))
+		errs = append(errs, fmt.Errorf("  %s: %s\n    repeat it: %s", f.Name, f.Error, pasted(f.Repro)))
 	}
 	return errors.Join(errs...)
 }
@@ -200,8 +217,8 @@ func summary(r run.Report) string {
 		text += fmt.Sprintf(", %d failed", r.Failed)
 	}
 	text += ", in " + r.Elapsed.Round(10*time.Millisecond).String()
-	if working := r.Elapsed - r.Compaction; r.Units > 0 && working > 0 {
-		text += fmt.Sprintf(", %.0f %s/s", float64(r.Units)/working.Seconds(), r.Unit)
+	if r.Units > 0 && r.Elapsed > 0 {
+		text += fmt.Sprintf(", %.0f %s/s", float64(r.Units)/r.Elapsed.Seconds(), r.Unit)
 	}
 	for _, moved := range r.Corrupt {
 		text += "\n  " + moved

@@ -54,7 +54,7 @@ func lastRun(c *cli.Context, dir string) error {
 	}
 	fmt.Fprintf(c.App.Writer, "last run: %s, started %s, %s\n", quoteAll(m.Command), m.Started.Format(time.DateTime), state)
 	for _, f := range m.Failures {
-		fmt.Fprintf(c.App.Writer, "failed: %s: %s\n  repeat it: %s\n", f.Name, f.Error, f.Repro)
+		fmt.Fprintf(c.App.Writer, "failed: %s: %s\n  repeat it: %s\n", f.Name, f.Error, pasted(f.Repro))
 	}
 	return nil
 }

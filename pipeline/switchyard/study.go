@@ -44,13 +44,15 @@ func openStudy(c *cli.Context, jobs ...string) (*study, error) {
 	if err != nil {
 		return nil, &coded{run.ExitInput, err}
 	}
-	s.experiment, err = experiment.Load(file, data, experiment.Options{Set: c.StringSlice("set"), Replications: c.String("replications")})
-	if err == nil {
-		err = s.makePlans()
+	options := experiment.Options{BuiltIn: s.argument, Set: c.StringSlice("set"), Replications: c.String("replications")}
+	s.experiment, err = experiment.Load(file, data, options)
+	if s.experiment != nil {
+		err = experiment.Join(err, s.makePlans())
 	}
 	if err != nil {
-		return nil, &coded{run.ExitInput, err}
+		return nil, &coded{run.ExitInput, s.withNeeds(c, file, err)}
 	}
+	s.note(c)
 	if file != "" {
 		if s.file, err = filepath.Abs(file); err != nil {
 			return nil, err
@@ -66,6 +68,27 @@ func openStudy(c *cli.Context, jobs ...string) (*study, error) {
 	return s, nil
 }
 
+// withNeeds adds to what is wrong with a built-in experiment the flags that it
+// needs, where they are not given.
+func (s *study) withNeeds(c *cli.Context, file string, err error) error {
+	needs := experiments.Needs(s.argument)
+	path, _, _ := strings.Cut(strings.TrimPrefix(needs, "--set "), "=")
+	given := slices.ContainsFunc(c.StringSlice("set"), func(set string) bool { return strings.HasPrefix(set, path+"=") })
+	if file != "" || needs == "" || given {
+		return err
+	}
+	return fmt.Errorf("%w\n%s: experiment %s needs a file that is not part of the program; say where it is: %s %s", err,
+		programName, s.argument, s.again(c, c.Command.Name), needs)
+}
+
+// note says what is not as it looks: records of a trace that were left out or
+// moved, and replications that would all be the same.
+func (s *study) note(c *cli.Context) {
+	for _, text := range s.plan.Notes() {
+		say(c, "note: %s", text)
+	}
+}
+
 // reopenStudy opens the experiment whose tables lie in a folder, as the
 // folder's manifest has it. Its plan needs what the experiment was made from,
 // such as a trace's file; without that the study has none, and why says so.
@@ -75,7 +98,7 @@ func reopenStudy(dir string) (s *study, why error, err error) {
 		return nil, nil, fmt.Errorf("%s holds no experiment that has run: %w", dir, err)
 	}
 	s = &study{argument: dir, file: m.File, dir: dir}
-	if s.experiment, err = experiment.Load(m.File, []byte(m.Experiment), experiment.Options{}); err != nil {
+	if s.experiment, err = experiment.Load(m.File, []byte(m.Experiment), experiment.Options{BuiltIn: m.Name}); err != nil {
 		return nil, nil, fmt.Errorf("the experiment in the manifest of %s cannot be read: %w", dir, err)
 	}
 	return s, s.makePlans(), nil
@@ -118,9 +141,14 @@ func (s *study) options(c *cli.Context, lock *run.Lock) run.Options {
 }
 
 // again is the command line that names this experiment with these changes,
-// for another command: "switchyard simulate my.yaml --set a.b=v".
+// for another command: ".bin/switchyard simulate my.yaml --set a.b=v".
 func (s *study) again(c *cli.Context, command string) string {
-	words := []string{programName, command, s.argument}
+	return invoked() + " " + s.words(c, command)
+}
+
+// words are the same without the program.
+func (s *study) words(c *cli.Context, command string) string {
+	words := []string{command, s.argument}
 	if r := c.String("replications"); r != "" {
 		words = append(words, "--replications", r)
 	}

@@ -64,7 +64,7 @@ func decodeComponents(m *workload.Mixture, s experiment.Section, replicas int) (
 	for _, name := range s.Keys() {
 		below, ok := s.Section(name)
 		if !ok {
-			errs = append(errs, s.Errorf(name, "a section with a generator and a share", nil))
+			errs = append(errs, s.Errorf(name, "a component, such as tools: {generator: tool-use, share: 0.7}; components are a mapping by name, while a list would be variants of which each configuration takes one", nil))
 			continue
 		}
 		var item componentItem

@@ -44,6 +44,12 @@ type Hardware struct {
 	measured string   // digest of a table of steps
 }
 
+// ClusterParts returns the parameters of an item of `clusters` that has no
+// section step, as pointers to structs.
+func ClusterParts() []any {
+	return []any{new(ClusterParams), new(modelName), new(gpuName), new(hardware.RooflineParams)}
+}
+
 // forms returns the structs that an item of `clusters` decodes into for the
 // keys gpu, model and, without a section step, those of the roofline.
 func (h *Hardware) forms(in experiment.Section) []any {

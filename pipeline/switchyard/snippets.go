@@ -1,0 +1,190 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"switchyard/sim/hardware"
+	"switchyard/sim/param"
+)
+
+// Examples that list prints: sections of an experiment file. Those of single
+// kinds stand here as they are, the others are made for an item of a registry.
+
+const headExample = `
+name: mine
+seed: 1
+replications: 1..10
+warm_up: 0.2
+baseline: round-robin
+slo: {ttft_ms: 2000, tpot_ms: 100}
+tables: {requests: sample, sample: 0.05}
+`
+
+const traceExample = `
+workloads:
+  - name: mine
+    trace: conversation.jsonl       # from this file's folder; ${VAR} is replaced
+    format: mooncake
+    speed: {sweep: [1, 2, 4]}
+`
+
+const clusterExample = `
+clusters:
+  - name: a6000x4
+    replicas: 4
+    model: mistral-7b
+    gpu: a6000
+    engine: {scheduler: lecture, chunk_tokens: {sweep: [512, 2048]}}
+`
+
+const ballsExample = `
+balls:
+  - {name: mine, bins: {sweep: [1000, 100000]}, choices: {sweep: [1, 2]}}
+`
+
+const dispatchExample = `
+dispatch:
+  - name: mine
+    servers: 16
+    load: {sweep: [0.5, 0.9]}
+    sizes: {law: lognormal, c2: 8}
+    information: {model: periodic, age: 2}
+policies: [random, jsq]
+`
+
+// mixtureExample has its parts in a mapping by name, since a list would be
+// variants to choose from.
+const mixtureExample = `
+workloads:
+  - name: mine
+    generator: mixture
+    requests: 2000
+    arrivals: {process: poisson, rate_rps: {value: 4, per_replica: true}}
+    components:                     # by name: a generator, its share, its parameters
+      tools: {generator: tool-use, share: 0.7, question_tokens: 300}
+      chats: {generator: chat, share: 0.3}
+`
+
+func workloadExample(i item) string {
+	if i.name == "mixture" {
+		return mixtureExample
+	}
+	return fmt.Sprintf(`
+workloads:
+  - name: mine
+    generator: %s
+    requests: 2000
+    arrivals: {process: poisson, rate_rps: {sweep: [2, 4], per_replica: true}}
+%s`, i.name, i.settings(1, 1, "    ", "\n"))
+}
+
+func arrivalExample(i item) string {
+	parameters := i.settings(0, 1, ", ", "")
+	if i.name == "trace" { // its parameters are those of a trace
+		parameters = ", trace: conversation.jsonl"
+	}
+	return fmt.Sprintf(`
+workloads:
+  - name: mine
+    generator: tool-use
+    requests: 2000
+    arrivals: {process: %s%s}
+`, i.name, parameters)
+}
+
+func formatExample(i item) string {
+	return fmt.Sprintf("workloads:\n  - {name: mine, trace: my-file, format: %s}", i.name)
+}
+
+// modelExample is a cluster in which the model fits: on the fewest GPUs, with
+// its weights in 8 bits where 16 fit on none.
+func modelExample(i item) string {
+	m, _ := hardware.FindModel(i.name)
+	gpu, _ := hardware.FindGPU("h100")
+	for _, bits := range []string{"bf16", "fp8"} {
+		weights, _ := hardware.FindDType(bits)
+		cut := m.With(weights, hardware.BF16)
+		for degree := 1; degree <= 8; degree *= 2 {
+			if m.CheckDegree(degree) != nil || hardware.KVCapacity(gpu, cut, degree, 0.9) < 1 {
+				continue
+			}
+			return fmt.Sprintf("clusters:\n  - {name: mine, replicas: 4, model: %s, gpu: h100, tensor_parallel: %d, weight_dtype: %s}", i.name, degree, bits)
+		}
+	}
+	return ""
+}
+
+func gpuExample(i item) string {
+	return fmt.Sprintf("clusters:\n  - {name: mine, replicas: 4, model: mistral-7b, gpu: %s, tensor_parallel: 2}", i.name)
+}
+
+func schedulerExample(i item) string {
+	return clusterWith(fmt.Sprintf("engine: {scheduler: %s%s}", i.name, i.settings(0, 2, ", ", "")))
+}
+
+func stepExample(i item) string {
+	return clusterWith(fmt.Sprintf("step: {model: %s%s}", i.name, i.settings(0, 1, ", ", "")))
+}
+
+func clusterWith(line string) string {
+	return "clusters:\n  - name: mine\n    replicas: 4\n    model: mistral-7b\n    gpu: a6000\n    " + line
+}
+
+func routerExample(i item) string {
+	return i.among("routers")
+}
+
+func policyExample(i item) string {
+	return i.among("policies")
+}
+
+// among is a policy in a section, short where it has no parameters.
+func (i item) among(section string) string {
+	settings := i.settings(0, 2, ", ", "")
+	if settings == "" {
+		return fmt.Sprintf("%s:\n  - %s", section, i.name)
+	}
+	return fmt.Sprintf("%s:\n  - {name: mine, policy: %s%s}     # or only: %s", section, i.name, settings, i.name)
+}
+
+func processExample(i item) string {
+	requests := ""
+	if i.name == "times" {
+		requests = ", requests: 5" // as many as the example has times
+	}
+	return fmt.Sprintf("dispatch:\n  - {name: mine, servers: 8, load: 0.8%s, arrivals: {process: %s%s}}\npolicies: [random, jsq]",
+		requests, i.name, i.settings(0, 1, ", ", ""))
+}
+
+func sizeExample(i item) string {
+	return fmt.Sprintf("dispatch:\n  - {name: mine, servers: 8, load: 0.8, sizes: {law: %s%s}}\npolicies: [random, jsq]", i.name, i.settings(0, 1, ", ", ""))
+}
+
+// required are values for parameters that have no default.
+var required = map[string]string{
+	"rate_rps": "{value: 4, per_replica: true}", "users": "{value: 8, per_replica: true}",
+	"times": "[0, 0.5, 2, 2.5, 4]", "values": "[0.5, 1, 3]", "file": "steps.csv",
+	"base_us": "6000", "overhead_us": "500", "weights_us": "15000",
+	"per_prefill_token_us": "90", "per_context_token_us": "0.2", "per_decode_us": "20",
+}
+
+// settings are the item's required parameters and, up to a number of others,
+// those at their defaults, each with a text before and after it. The first
+// structs of params are skipped.
+func (i item) settings(skip, others int, before, after string) string {
+	var b strings.Builder
+	for _, ptr := range i.params[skip:] {
+		for _, f := range param.Fields(ptr) {
+			value := required[f.Name]
+			if !f.Required {
+				if others == 0 || f.Default == "" || strings.HasPrefix(f.Kind, "list") {
+					continue
+				}
+				value, others = f.Default, others-1
+			}
+			b.WriteString(before + f.Name + ": " + value + after)
+		}
+	}
+	return b.String()
+}
