@@ -45,8 +45,11 @@ type Sim struct {
 	view   router.View
 	track  bool // the router looks at prefixes on their way
 	closed closedLoop
+	limit  ceiling
 	result Result
 	dup    duplication
+
+	plain, private *workload.Workload // the last one and what withPrivate made of it
 }
 
 // Run simulates the workload until every request has left. The router draws
@@ -61,7 +64,9 @@ func (s *Sim) Run(c Config, w *workload.Workload, policy string, p router.Params
 		}
 	}
 	if c.Engine.Rules().Private {
-		w = w.WithPrivate()
+		w = s.withPrivate(w)
+	} else {
+		s.plain, s.private = nil, nil
 	}
 	s.reset(c, w, rng.New(seed, replication, "engine").Uint64())
 	if prefixed, ok := p.(router.Prefixed); ok {
@@ -81,8 +86,18 @@ func (s *Sim) Run(c Config, w *workload.Workload, policy string, p router.Params
 		// What others computed while the request waited counts as well.
 		s.result.Dispatched[i] = max(s.result.Dispatched[i], ready)
 	}
+	s.result.Ceiling = s.limit.values()
 	s.result.Duplication = s.dup.mean()
 	return &s.result, nil
+}
+
+// withPrivate returns w with private rests as nodes, from the last run where
+// that had the same workload.
+func (s *Sim) withPrivate(w *workload.Workload) *workload.Workload {
+	if s.plain != w {
+		s.plain, s.private = w, w.WithPrivate()
+	}
+	return s.private
 }
 
 func (s *Sim) reset(c Config, w *workload.Workload, random uint64) {
@@ -117,6 +132,7 @@ func (s *Sim) reset(c Config, w *workload.Workload, random uint64) {
 	clear(s.view.Requests)
 	clear(s.view.Tokens)
 	s.closed.reset(w)
+	s.limit.reset(w)
 }
 
 // replicas prepares the replicas, those of the last run where the scheduler is
@@ -204,6 +220,7 @@ func (s *Sim) loop(c Config, r router.Router) error {
 func (s *Sim) arrive(c Config, r router.Router, id int32, now int64) error {
 	w, res := s.work, &s.result
 	leaf := w.Leaf[id]
+	s.limit.arrive(id)
 	res.Best[id] = s.cache.Best(leaf)
 	chosen := r.Route(id, &s.view)
 	if chosen < 0 || chosen >= c.Replicas {
