@@ -297,7 +297,7 @@ func TestColumns(t *testing.T) {
 	for _, c := range Requests.Schema().Columns {
 		names = append(names, c.Name)
 	}
-	const want = "variant workload replication request arrival_us after think_us session turn tags prompt_tokens output_tokens segment_ids segment_tokens output_segment"
+	const want = "variant workload replication request arrival_us after think_us session turn tags prompt_tokens output_tokens segment_ids segment_tokens replica output_segment"
 	if got := strings.Join(names, " "); got != want {
 		t.Errorf("table workload has the columns %s, expected %s", got, want)
 	}
