@@ -206,8 +206,12 @@ func checkLaws(t *testing.T, name string, c Config, w *workload.Workload, r *Res
 			queue[r.Replica[i]] = math.NaN() // it waited again
 		}
 	}
-	for _, n := range w.Ceiling {
+	lecture, ok := c.Engine.(*engine.Lecture)
+	for i, n := range r.Ceiling {
 		ceiling += int64(n)
+		if ok && lecture.Order == "fcfs" && r.Unlimited[i] > n {
+			t.Fatalf("%s: request %d would hit %d tokens of unlimited caches, ceiling %d", name, i, r.Unlimited[i], n)
+		}
 	}
 	if hits > ceiling {
 		t.Fatalf("%s: %d tokens hit, ceiling %d", name, hits, ceiling)

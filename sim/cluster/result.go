@@ -33,6 +33,10 @@ type Result struct {
 	// Best is the most prompt tokens that any replica had cached when the
 	// request was routed.
 	Best []int32
+	// Ceiling is the longest prefix, in tokens, that an earlier arrival has as
+	// well: what one unlimited cache with no delay would hit. A hit can lie
+	// above it only where a waiting order lets a later arrival be served first.
+	Ceiling []int32
 	// Dispatched is the longest prefix, in tokens, that the request's replica
 	// had ever been sent before, outputs that later turns read included: what
 	// it would have hit had nothing been evicted and had every prompt and output

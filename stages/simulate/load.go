@@ -14,7 +14,7 @@ func (m *Meter) load(w *workload.Workload, r *cluster.Result) {
 	micros(m.start, r.StartNs)
 	micros(m.first, r.FirstNs)
 	micros(m.finish, r.FinishNs)
-	m.prompt, m.output, m.ceiling = w.Prompt, w.Output, w.Ceiling
+	m.prompt, m.output, m.ceiling = w.Prompt, w.Output, r.Ceiling
 	m.cached, m.host, m.best, m.unlimited, m.dispatched = r.Cached, r.Host, r.Best, r.Unlimited, r.Dispatched
 	m.replica, m.preemptions = r.Replica, r.Preemptions
 	for i, s := range r.Status {

@@ -5,7 +5,7 @@ package simulate
 type Replica struct {
 	Cell           int32    `parquet:"cell,dict" doc:"cell that the replica belongs to"`
 	Replica        int32    `parquet:"replica,delta" doc:"index of the replica"`
-	Requests       int64    `parquet:"requests,delta" doc:"requests routed to it"`
+	Requests       int64    `parquet:"requests,delta" doc:"requests that entered its queue; those that it turned away did not"`
 	PromptTokens   int64    `parquet:"prompt_tokens,delta" unit:"token" doc:"prompt tokens of the requests that started on it"`
 	CachedTokens   int64    `parquet:"cached_tokens,delta" unit:"token" doc:"of those, cached at the first admission"`
 	HostTokens     int64    `parquet:"host_tokens,delta" unit:"token" doc:"of prompt_tokens, copied from host memory at the first admission"`

@@ -195,7 +195,7 @@ func TestViews(t *testing.T) {
 		`CREATE OR REPLACE VIEW "samples" AS`,
 		`TRY_CAST(factors['factor_4'] AS DOUBLE) AS "factor_4"`,
 		`factors['it''s'] AS "it's"`,
-		`read_parquet('samples/part-*.parquet', union_by_name = true)`,
+		`read_parquet('samples/part-*.parquet', union_by_name = true, hive_partitioning = false)`,
 		`COMMENT ON COLUMN "samples"."label" IS 'free text, with ''quotes''';`,
 		`COMMENT ON COLUMN "samples"."wait_us" IS 'time in the queue [us], W';`,
 	} {

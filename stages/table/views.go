@@ -54,7 +54,7 @@ func writeView(b *strings.Builder, s Schema, factors []Factor) {
 		}
 		fmt.Fprintf(b, ",\n       %s AS %s", value, identifier(f.Name))
 	}
-	fmt.Fprintf(b, "\nFROM read_parquet(%s, union_by_name = true);\n", literal(s.Name+"/"+finishedPattern))
+	fmt.Fprintf(b, "\nFROM read_parquet(%s, union_by_name = true, hive_partitioning = false);\n", literal(s.Name+"/"+finishedPattern))
 	fmt.Fprintf(b, "COMMENT ON VIEW %s IS %s;\n", identifier(s.Name), literal(s.Doc))
 	for _, c := range s.Columns {
 		comment(b, s.Name, c.Name, c.describe())
