@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -97,13 +98,25 @@ func TestInterruptSaysHowToResume(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, filepath.Join(dir, "parts", "cells-*.parquet"))
+	waitFor(t, filepath.Join(dir, "parts", "*.parquet")) // of whatever stage
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
 	var exit *exec.ExitError
 	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 130 {
 		t.Fatalf("interrupted: %v, expected exit code 130: %s", err, &stderr)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "views.sql")); err != nil {
+		t.Error(err)
+	}
+	status, err := exec.Command(programName, "status", dir).CombinedOutput()
+	tasks := 0
+	for _, of := range regexp.MustCompile(`: (\d+) tasks`).FindAllStringSubmatch(string(status), -1) {
+		n, _ := strconv.Atoi(of[1])
+		tasks += n
+	}
+	if want := fmt.Sprintf(" of %d tasks left", tasks); err != nil || tasks == 0 || !strings.Contains(stderr.String(), want) {
+		t.Errorf("printed %s, expected %q, the tasks of all stages in %s", &stderr, want, status)
 	}
 	found := resumeCommand.FindStringSubmatch(stderr.String())
 	if found == nil {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -78,7 +79,8 @@ func (l *legend) print(w io.Writer) {
 // print writes the point's block.
 func (p *point) print(w io.Writer, l *legend) {
 	list := p.ranking()
-	fmt.Fprintf(w, "%s\n%s\n", clip(join(" on ", p.workload, p.cluster), printWidth), p.title())
+	fmt.Fprintln(w, clip(join(" on ", p.load(), p.cluster), printWidth))
+	wrap(w, "", p.title())
 	unit, scale := timeUnit(list)
 	columns := []column{
 		{head: "", left: true}, {head: "router", left: true},
@@ -114,6 +116,27 @@ func (p *point) print(w io.Writer, l *legend) {
 	fmt.Fprintln(w)
 }
 
+// load is the point's workload. A swept rate stands in it as the file has it;
+// where that is a rate a replica, it says so, since tables have that of the
+// whole cluster.
+func (p *point) load() string {
+	c := p.configs[0]
+	for name, value := range c.Factors {
+		rate, err := strconv.ParseFloat(value, 64)
+		if err != nil || c.RateRps == nil || c.Replicas < 2 || name != "rate_rps" && !strings.HasSuffix(name, ".rate_rps") {
+			continue
+		}
+		if of := name + "=" + value; math.Abs(rate*float64(c.Replicas) / *c.RateRps - 1) < 1e-9 {
+			words := strings.Split(p.workload, " ")
+			if at := slices.Index(words, of); at >= 0 {
+				words[at] += " a replica"
+				return strings.Join(words, " ")
+			}
+		}
+	}
+	return p.workload
+}
+
 // title says what else the routers share.
 func (p *point) title() string {
 	var reps, requests, ceiling []float64
@@ -128,8 +151,17 @@ func (p *point) title() string {
 	if p.job == experiment.Dispatch {
 		server = "server"
 	}
-	text := fmt.Sprintf("%s, %s of %s",
-		span([]float64{float64(p.configs[0].Replicas)}, server), span(reps, "replication"), span(requests, "measured request"))
+	text := span([]float64{float64(p.configs[0].Replicas)}, server)
+	if rate := p.configs[0].RateRps; rate != nil {
+		text += fmt.Sprintf(", %.4g requests/s offered", *rate)
+	}
+	switch source := p.configs[0].source; {
+	case source == "recorded":
+		text += ", recorded trace"
+	case strings.HasPrefix(source, "resampled"):
+		text += ", bootstrap of a trace (" + source + ")"
+	}
+	text += fmt.Sprintf(", %s of %s", span(reps, "replication"), span(requests, "measured request"))
 	if len(ceiling) > 0 {
 		text += ", hit ceiling " + percent(stats.Mean(ceiling))
 	}
@@ -227,9 +259,23 @@ func (c *configuration) ratioTo(base *configuration, l *legend) string {
 
 // kind is the warnings that differ in their numbers alone.
 type kind struct {
-	text  string // of the first configuration that has it
+	text  string // of the first configuration that has it, or of the worst
 	many  bool   // others have other numbers
 	count int    // configurations
+	worst *configuration
+	drift float64 // the worst one's, 0 where the warning is about something else
+}
+
+// drifts begins the warnings that a mean changes in the window.
+const drifts = "mean latency "
+
+// drifted is by how much the configuration's mean latency changes within the
+// window, whichever way, for a warning that says so; 0 for others.
+func (c *configuration) drifted(warning string) float64 {
+	if !strings.HasPrefix(warning, drifts) {
+		return 0
+	}
+	return math.Abs(stats.Mean(present(c.of(c.drift))))
 }
 
 // kindsOf gathers the warnings of the printed metrics, without those that the
@@ -248,10 +294,13 @@ func kindsOf(configs []*configuration) []kind {
 			k, ok := index[key]
 			if !ok {
 				k = len(kinds)
-				index[key], kinds = k, append(kinds, kind{text: text})
+				index[key], kinds = k, append(kinds, kind{text: text, worst: c, drift: c.drifted(text)})
 			}
 			kinds[k].many = kinds[k].many || kinds[k].text != text
 			kinds[k].count++
+			if d := c.drifted(text); d > kinds[k].drift {
+				kinds[k].text, kinds[k].worst, kinds[k].drift = text, c, d
+			}
 		}
 	}
 	return kinds
@@ -265,7 +314,11 @@ func printWarnings(w io.Writer, general []string, configs []*configuration) {
 		if k.many {
 			alike = "the like in "
 		}
-		lines = append(lines, fmt.Sprintf("%s (%s%d of %d configurations)", k.text, alike, k.count, len(configs)))
+		where := ""
+		if k.drift > 0 {
+			where = ", most in " + k.worst.name()
+		}
+		lines = append(lines, fmt.Sprintf("%s (%s%d of %d configurations%s)", k.text, alike, k.count, len(configs), where))
 	}
 	for i, line := range lines {
 		if i == mostWarnings {

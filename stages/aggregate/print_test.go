@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -63,6 +64,10 @@ func TestPrintGolden(t *testing.T) {
 			}[c.Router]
 			latency(c, level, 0.02, r)
 			c.HitRate = number(1 - level/8e6)
+			rate := strings.TrimPrefix(c.WorkloadPoint, "tool rate_rps=")
+			c.Factors = map[string]string{"rate_rps": rate}
+			offered, _ := strconv.ParseFloat(rate, 64)
+			c.RateRps, c.ArrivalRps = number(4*offered), number(4*offered)
 			if c.WorkloadPoint == "tool rate_rps=12" && (c.Router == "random" || c.Router == "round-robin") {
 				c.Completed = 900
 				latency(c, 1e6, 0.5, r) // fast, because the run was short
@@ -79,7 +84,7 @@ func TestPrintOneReplication(t *testing.T) {
 		workloads: []string{"mooncake speed=2"}, routers: []string{"random", "a-router-with-a-very-long-name threshold=0.123456"}, replications: 1,
 		each: func(c *simulate.Cell, r *rand.Rand) {
 			latency(c, 45e3*(1+float64(c.Config)), 0.01, r)
-			c.HitRate, c.Measured = number(0.4), 12_031
+			c.HitRate, c.Measured, c.Source = number(0.4), 12_031, "recorded"
 		},
 	}
 	golden(t, "single", mustAnalyse(t, s.cells(21), Options{}))
@@ -163,5 +168,39 @@ func TestClipKeepsBothEnds(t *testing.T) {
 	}
 	if got := thousands(999); got != "999" {
 		t.Errorf("thousands gives %q", got)
+	}
+}
+
+// TestLoadSaysWhoseRate: a rate is called one a replica only where it is.
+func TestLoadSaysWhoseRate(t *testing.T) {
+	for _, c := range []struct {
+		workload, name, value string
+		rate                  float64
+		want                  string
+	}{
+		{"tool rate_rps=4", "rate_rps", "4", 16, "tool rate_rps=4 a replica"},
+		{"tool rate_rps=0.1 x=2", "rate_rps", "0.1", 0.4, "tool rate_rps=0.1 a replica x=2"},
+		{"tool arrivals.rate_rps=4", "arrivals.rate_rps", "4", 16, "tool arrivals.rate_rps=4 a replica"},
+		{"tool rate_rps=16", "rate_rps", "16", 16, "tool rate_rps=16"},
+		{"tool rate_rps=5", "rate_rps", "5", 16, "tool rate_rps=5"},
+		{"tool speed=4", "speed", "4", 16, "tool speed=4"},
+	} {
+		p := point{workload: c.workload, configs: []*configuration{{Where: Where{Replicas: 4, RateRps: &c.rate, Factors: map[string]string{c.name: c.value}}}}}
+		if got := p.load(); got != c.want {
+			t.Errorf("%s at %v/s: printed %s, expected %s", c.workload, c.rate, got, c.want)
+		}
+	}
+}
+
+// TestPrintOfBootstrap: where a trace is resampled, the heading says from what.
+func TestPrintOfBootstrap(t *testing.T) {
+	s := small
+	s.each = func(c *simulate.Cell, r *rand.Rand) { c.Source = "resampled 40 windows of 90 s" }
+	var b bytes.Buffer
+	if err := mustAnalyse(t, s.cells(24), Options{}).Print(&b); err != nil {
+		t.Fatal(err)
+	}
+	if text := strings.Join(strings.Fields(b.String()), " "); !strings.Contains(text, "bootstrap of a trace (resampled 40 windows of 90 s), ") {
+		t.Errorf("printed %s", &b)
 	}
 }

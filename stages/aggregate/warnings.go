@@ -104,9 +104,9 @@ func (c *configuration) changes() []string {
 		return nil
 	}
 	if mean < 0 {
-		return []string{fmt.Sprintf("mean latency falls by %.0f %% from the window's first half to its second: the start, with cold caches, is measured too; warm up longer", -100*mean)}
+		return []string{fmt.Sprintf(drifts+"falls by %.0f %% from the window's first half to its second: the start, with cold caches, is measured too; warm up longer", -100*mean)}
 	}
-	return []string{fmt.Sprintf("mean latency rises by %.0f %% from the window's first half to its second: it has not settled, or is near saturation; run longer", 100*mean)}
+	return []string{fmt.Sprintf(drifts+"rises by %.0f %% from the window's first half to its second: it has not settled, or is near saturation; run longer", 100*mean)}
 }
 
 // warningsOf returns the warnings of one metric's rows.
