@@ -174,7 +174,7 @@ func (r *reader) cell() error {
 	r.average(rows)
 	if warmUp != cell.WarmUp {
 		// State of the old window, which requests do not tell.
-		cell.Utilisation, cell.KVMean = nil, nil
+		cell.Utilisation, cell.Load, cell.KVMean = nil, nil, nil
 	}
 	if anew {
 		cell.SetMetrics(&m)

@@ -95,12 +95,12 @@ type Cell struct {
 	PromptTokens     int64    `parquet:"prompt_tokens,delta" unit:"token" symbol:"P" doc:"prompt tokens of the requests that arrived in the window and started"`
 	CachedTokens     int64    `parquet:"cached_tokens,delta" unit:"token" symbol:"H" doc:"of P, those cached at the first admission"`
 	HostTokens       int64    `parquet:"host_tokens,delta" unit:"token" doc:"of P, those copied from host memory at the first admission, behind the cached ones"`
-	CeilingTokens    int64    `parquet:"ceiling_tokens,delta" unit:"token" symbol:"H*" doc:"of P, those of the longest prefix that a request of lower index in the workload has too; where requests of a closed loop overtake each other, a hit may lie above its ceiling"`
+	CeilingTokens    int64    `parquet:"ceiling_tokens,delta" unit:"token" symbol:"H*" doc:"of P, those of the longest prefix that an earlier arrival has too"`
 	UnlimitedTokens  int64    `parquet:"unlimited_tokens,delta" unit:"token" symbol:"Hu" doc:"of P, those that the same decisions would have hit had no replica ever evicted"`
 	DispatchedTokens int64    `parquet:"dispatched_tokens,delta" unit:"token" symbol:"Hd" doc:"of P, those that the same decisions would have hit had no replica ever evicted and had every prefix counted from its dispatch on; at least Hu"`
 	BestTokens       int64    `parquet:"best_cached_tokens,delta" unit:"token" symbol:"Hb" doc:"of P, those cached at the decision on the replica that had most of the prompt"`
 	HitRate          *float64 `parquet:"prefix_hit_rate" unit:"share" better:"higher" doc:"H / P"`
-	HitCeiling       *float64 `parquet:"hit_ceiling" unit:"share" better:"none" doc:"H* / P: one unlimited cache without delay, to which requests come in order of their index"`
+	HitCeiling       *float64 `parquet:"hit_ceiling" unit:"share" better:"none" doc:"H* / P: one unlimited cache without delay"`
 	BestHitRate      *float64 `parquet:"best_hit_rate" unit:"share" better:"none" doc:"Hb / P: what always taking the replica with most of the prompt cached would have hit at these decisions"`
 	LostToRouting    *float64 `parquet:"lost_to_routing" unit:"share" better:"lower" doc:"(H* - Hu) / P: hits that these decisions miss with unlimited caches"`
 	LostInFlight     *float64 `parquet:"lost_in_flight" unit:"share" better:"lower" doc:"(Hd - Hu) / P, a part of lost_to_routing: the prefix was on its way to that replica and not computed yet"`
@@ -109,7 +109,8 @@ type Cell struct {
 	LoadImbalance    *float64 `parquet:"load_imbalance" unit:"ratio" better:"lower" doc:"tokens computed (prompt - cached - copied from host memory + output) by the busiest replica / the mean over replicas, for requests that arrived in the window and started"`
 	MaxRequestShare  *float64 `parquet:"max_request_share" unit:"share" better:"none" doc:"largest share of the requests that arrived in the window on one replica"`
 
-	Utilisation   *float64 `parquet:"utilisation" unit:"share" better:"none" symbol:"ρ" doc:"share of the window in which a replica runs a step, whatever is in it, mean over replicas: no measure of load, since a replica steps whenever it has one request, so that this nears 1 at a small part of what it can carry"`
+	Utilisation   *float64 `parquet:"utilisation" unit:"share" better:"none" doc:"share of the window in which a replica runs a step, whatever is in it, mean over replicas: no measure of load, since a replica steps whenever it has one request, so that this nears 1 at a small part of what it can carry; see offered_load"`
+	Load          *float64 `parquet:"offered_load" unit:"ratio" better:"none" symbol:"ρ" doc:"(A - R) / T over the requests a second that the replicas would complete if every step were as full as budget, running requests and KV cache allow, with the hits that they had: about 1 where a cluster that shares evenly saturates, half at half the rate; NULL under schedulers whose steps have no one budget"`
 	KVMean        *float64 `parquet:"kv_mean" unit:"share" better:"none" doc:"used KV cache / C, cached prefixes included (under vllm-v1 without those that no running request holds), time average over the window and mean over replicas"`
 	KVPeak        *float64 `parquet:"kv_peak" unit:"share" better:"none" doc:"most KV cache ever used by a replica / C, over the whole run"`
 	EvictedTokens int64    `parquet:"evicted_tokens,delta" unit:"token" better:"none" doc:"cached tokens evicted over the whole run, all replicas"`

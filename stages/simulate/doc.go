@@ -64,11 +64,10 @@
 //
 // # Lost hits
 //
-// A request could at most hit the longest prefix that an earlier request of
-// the workload has too: its ceiling. Earlier is by index, which is the order of
-// arrival unless requests of a closed loop overtake each other; then one may
-// hit what is behind it in the workload, above its ceiling, and in short
-// windows lost_to_routing may even be negative. What the decisions would have hit if no
+// A request could at most hit the longest prefix that an earlier arrival of
+// the workload has too: its ceiling. (Where a waiting order lets a later
+// arrival be served first, one request may hit more; the sum over a whole run
+// never does.) What the decisions would have hit if no
 // replica ever evicted lies below it: the difference is lost to routing, that
 // is to sending requests where their prefix is not, or not yet. What the
 // caches did hit lies below that: the difference is lost to eviction. Of the

@@ -155,6 +155,6 @@ func (p *Plan) measure(r *Run, w *workload.Workload, own *worker) (*cluster.Resu
 	metrics := own.meter.Measure(e.WarmUp, e.SLO)
 	own.cell[0] = p.cellRow(r)
 	own.cell[0].SetMetrics(&metrics)
-	own.cell[0].setState(result)
+	own.cell[0].setState(result, c.Cluster.load(&own.meter, &metrics))
 	return result, nil
 }

@@ -153,7 +153,7 @@ func TestState(t *testing.T) {
 	metrics := m.Measure(0.2, experiment.SLO{})
 	cell := Cell{KVCapacity: c.KVTokens}
 	cell.SetMetrics(&metrics)
-	cell.setState(res)
+	cell.setState(res, 0.5)
 	rows := appendReplicas(nil, 0, res)
 	var queue, system, requests float64
 	for _, r := range rows {

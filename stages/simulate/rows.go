@@ -47,8 +47,9 @@ func share(t experiment.Tables) float64 {
 	return 0
 }
 
-// setState fills the columns of a cell that come from its replicas.
-func (c *Cell) setState(r *cluster.Result) {
+// setState fills the columns of a cell that come from its replicas, and
+// its load.
+func (c *Cell) setState(r *cluster.Result, load float64) {
 	n := float64(len(r.Replicas))
 	window := float64(r.LastArrivalNs - r.WindowStartNs)
 	var busy, kv, peak float64
@@ -63,8 +64,9 @@ func (c *Cell) setState(r *cluster.Result) {
 		busy += float64(r.Window[i].BusyNs)
 		kv += r.Window[i].KVTimeNs
 	}
-	f := make(numbers, 0, 4)
+	f := make(numbers, 0, 5)
 	c.Utilisation = f.of(ratio(busy, window*n))
+	c.Load = f.of(load)
 	c.KVMean = f.of(ratio(kv, window*n*float64(c.KVCapacity)))
 	c.KVPeak = f.of(ratio(peak, float64(c.KVCapacity)))
 	c.Duplication = f.of(r.Duplication)
