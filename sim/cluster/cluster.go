@@ -23,6 +23,10 @@ import (
 	"switchyard/sim/workload"
 )
 
+// maxNs is the longest time that is simulated, about 146 years: half of what an
+// int64 holds, so that no single step can run over.
+const maxNs = int64(1) << 62
+
 // Config is a cluster of equal replicas.
 type Config struct {
 	Replicas int
@@ -178,6 +182,9 @@ func (s *Sim) loop(c Config, r router.Router) error {
 		}
 		if now == engine.Never {
 			return fmt.Errorf("%d of %d requests never arrive or finish", n-left, n)
+		}
+		if now > maxNs || now < 0 {
+			return fmt.Errorf("after %d of %d requests the simulated time passes a century: the cluster is too slow for its requests", left, n)
 		}
 		for end == now {
 			for _, id := range s.engine[replica].End() {

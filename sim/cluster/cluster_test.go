@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"switchyard/sim/engine"
@@ -386,5 +387,20 @@ func TestConversations(t *testing.T) {
 		if outputs < 300 {
 			t.Errorf("%d later turns find the earlier ones, want hundreds", outputs)
 		}
+	}
+}
+
+// slow is a step model that takes five years a step.
+type slow struct{}
+
+func (slow) StepNs(engine.Batch) int64 { return 5 * 365 * 24 * 3600e9 }
+
+// A cluster that takes longer than the clock holds is an error, not a result.
+func TestEndOfTime(t *testing.T) {
+	w := random(t, rng.New(4, 1, "slow"), 300, false)
+	c := config(1, 100000, nil)
+	c.Step = slow{}
+	if _, err := new(Sim).Run(c, w, "random", policy(t, "random"), 1, 1); err == nil || !strings.Contains(err.Error(), "passes a century") {
+		t.Errorf("thousands of years are simulated: %v", err)
 	}
 }

@@ -12,10 +12,10 @@ import "switchyard/sim/engine"
 // whole_us it is cut to whole ones, so that simulators that agree on the rules
 // agree to the microsecond.
 type LinearParams struct {
-	BaseUs            float64 `yaml:"base_us" required:"true" min:"0" unit:"us" doc:"time of every step"`
-	PerRequestUs      float64 `yaml:"per_request_us" default:"0" min:"0" unit:"us" doc:"time of each request in the step"`
-	PerPrefillTokenUs float64 `yaml:"per_prefill_token_us" required:"true" min:"0" unit:"us" doc:"time of each new token of a prompt"`
-	PerContextTokenUs float64 `yaml:"per_context_token_us" required:"true" min:"0" unit:"us" doc:"time of each token that a decode looks at, its own among them"`
+	BaseUs            float64 `yaml:"base_us" required:"true" min:"0" max:"1e7" unit:"us" doc:"time of every step"`
+	PerRequestUs      float64 `yaml:"per_request_us" default:"0" min:"0" max:"1e7" unit:"us" doc:"time of each request in the step"`
+	PerPrefillTokenUs float64 `yaml:"per_prefill_token_us" required:"true" min:"0" max:"1e4" unit:"us" doc:"time of each new token of a prompt"`
+	PerContextTokenUs float64 `yaml:"per_context_token_us" required:"true" min:"0" max:"1e4" unit:"us" doc:"time of each token that a decode looks at, its own among them"`
 	WholeUs           bool    `yaml:"whole_us" default:"false" doc:"cut every step to whole microseconds"`
 }
 

@@ -30,11 +30,11 @@ import (
 // 26 % more than it for k = 3 where c = w, and 0.5 % where one is four times the
 // other.
 type MaxLinearParams struct {
-	OverheadUs          float64 `yaml:"overhead_us" required:"true" min:"0" unit:"us" doc:"time that every step takes beside its work"`
-	PerRequestUs        float64 `yaml:"per_request_us" default:"0" min:"0" unit:"us" doc:"time of each request in the step"`
-	PerPrefillTokenUs   float64 `yaml:"per_prefill_token_us" required:"true" min:"0" unit:"us" doc:"compute time of each new token of a prompt, without attention"`
-	WeightsUs           float64 `yaml:"weights_us" required:"true" min:"0" unit:"us" doc:"time to read the weights, which hides as much compute"`
-	PerContextTokenUs   float64 `yaml:"per_context_token_us" required:"true" min:"0" unit:"us" doc:"time of each token that a decode looks at, its own among them"`
+	OverheadUs          float64 `yaml:"overhead_us" required:"true" min:"0" max:"1e7" unit:"us" doc:"time that every step takes beside its work"`
+	PerRequestUs        float64 `yaml:"per_request_us" default:"0" min:"0" max:"1e7" unit:"us" doc:"time of each request in the step"`
+	PerPrefillTokenUs   float64 `yaml:"per_prefill_token_us" required:"true" min:"0" max:"1e4" unit:"us" doc:"compute time of each new token of a prompt, without attention"`
+	WeightsUs           float64 `yaml:"weights_us" required:"true" min:"0" max:"1e7" unit:"us" doc:"time to read the weights, which hides as much compute"`
+	PerContextTokenUs   float64 `yaml:"per_context_token_us" required:"true" min:"0" max:"1e4" unit:"us" doc:"time of each token that a decode looks at, its own among them"`
 	Attention           string  `yaml:"attention" default:"shape" enum:"shape|none" doc:"prefill attention: from the model's shape, or none"`
 	AttentionEfficiency float64 `yaml:"attention_efficiency" default:"1" min:"0.01" max:"100" unit:"ratio" doc:"FLOP/s of prefill attention over those of matrix products"`
 	Knee                float64 `yaml:"knee" default:"0" min:"0" max:"100" doc:"how sharply compute takes over from reading weights: power of their sum, from 1 on; 0 takes the greater one"`

@@ -36,7 +36,7 @@ import "switchyard/sim/engine"
 type RegressionParams struct {
 	Fit        string  `yaml:"fit" default:"mistral-7b-a6000" enum:"mistral-7b-a6000|mistral-7b-a100|llama-2-7b-a6000|llama-3-70b-a100|llama-3-70b-h100" doc:"measured model and GPU"`
 	UniqueKV   string  `yaml:"unique_kv" default:"context" enum:"context|new" doc:"what stands for a step's unique KV tokens: its whole context, or its new tokens"`
-	OverheadUs float64 `yaml:"overhead_us" default:"0" min:"0" unit:"us" doc:"time of every step beside the fit; Preble's loop slept 600"`
+	OverheadUs float64 `yaml:"overhead_us" default:"0" min:"0" max:"1e7" unit:"us" doc:"time of every step beside the fit; Preble's loop slept 600"`
 }
 
 // Regression is a step model of Preble's. It implements engine.StepModel.

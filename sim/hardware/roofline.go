@@ -6,8 +6,8 @@ import "switchyard/sim/engine"
 type RooflineParams struct {
 	MFU                float64 `yaml:"mfu" default:"0.7" min:"0.01" max:"1" unit:"share" doc:"share of the peak FLOP/s that a compute-bound step reaches"`
 	MBU                float64 `yaml:"mbu" default:"0.8" min:"0.01" max:"1" unit:"share" doc:"share of the memory bandwidth that a memory-bound step reaches"`
-	OverheadUs         float64 `yaml:"overhead_us" default:"500" min:"0" unit:"us" doc:"time that every step takes beside its work"`
-	AllReduceLatencyUs float64 `yaml:"allreduce_latency_us" default:"10" min:"0" unit:"us" doc:"fixed time of one all-reduce; two a layer with tensor parallelism"`
+	OverheadUs         float64 `yaml:"overhead_us" default:"500" min:"0" max:"1e7" unit:"us" doc:"time that every step takes beside its work"`
+	AllReduceLatencyUs float64 `yaml:"allreduce_latency_us" default:"10" min:"0" max:"1e7" unit:"us" doc:"fixed time of one all-reduce; two a layer with tensor parallelism"`
 }
 
 // Build implements StepParams.

@@ -75,7 +75,7 @@ func (r Rate) renewal(e *Env, perSession float64, gap dist.Drawer) func() Start 
 			sum += gap.Draw(s)
 		}
 		started = true
-		return Start{ArrivalUs: int64(sum * scale), After: None, User: None}
+		return Start{ArrivalUs: int64(min(sum*scale, 2*float64(MaxUs))), After: None, User: None}
 	}
 }
 

@@ -147,6 +147,10 @@ func (w *Workload) Len() int { return len(w.Prompt) }
 // Closed reports whether some request waits for another.
 func (w *Workload) Closed() bool { return w.After != nil }
 
+// MaxUs is the longest time that a workload may last or wait, about 31 years:
+// clusters count in nanoseconds, which must not run over.
+const MaxUs = int64(1e15)
+
 // check reports what makes a request unusable.
 func (r *Request) check(index int) error {
 	switch {
@@ -158,6 +162,10 @@ func (r *Request) check(index int) error {
 		return fmt.Errorf("after is %d, expected an earlier request than %d", r.After, index)
 	case r.After == None && r.ArrivalUs < 0:
 		return fmt.Errorf("arrival_us is %d, expected at least 0", r.ArrivalUs)
+	case r.After == None && r.ArrivalUs > MaxUs:
+		return fmt.Errorf("arrival_us is %d, expected at most %d, about 31 years: a higher rate or fewer requests", r.ArrivalUs, MaxUs)
+	case r.ThinkUs > MaxUs:
+		return fmt.Errorf("think_us is %d, expected at most %d", r.ThinkUs, MaxUs)
 	case r.ThinkUs < 0:
 		return fmt.Errorf("think_us is %d, expected at least 0", r.ThinkUs)
 	}

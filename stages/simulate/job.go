@@ -99,16 +99,12 @@ func open(in input, dir string) (*workload.Workload, error) {
 	return w, nil
 }
 
-// taskKey returns the key under which the rows of a cell are done. With all
-// its requests at hand a cell can be measured anew, so its own key will do.
-// Without them, another cut, objective or sample needs another run.
+// taskKey returns the key under which the rows of a cell are done: its own,
+// and what the rows say beside what happened. Another cut, objective or sample
+// makes other rows, so that the tables are always those of the file.
 func taskKey(r *Run, e *experiment.Experiment) string {
-	share := share(e.Tables)
-	if share == 1 {
-		return r.Key
-	}
 	return fmt.Sprintf("%s warm_up=%v ttft_ms=%v tpot_ms=%v e2e_ms=%v requests=%v",
-		r.Key, e.WarmUp, e.SLO.TTFTMs, e.SLO.TPOTMs, e.SLO.E2EMs, share)
+		r.Key, e.WarmUp, e.SLO.TTFTMs, e.SLO.TPOTMs, e.SLO.E2EMs, share(e.Tables))
 }
 
 // cost estimates how long a cell takes, in requests on one replica. What a
