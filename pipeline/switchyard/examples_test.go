@@ -13,7 +13,7 @@ import (
 
 // scaled is what commands in help get added, and the run that README's first
 // command makes, to take a second rather than a minute.
-const scaled = "--set workloads.tool.requests=200 --seeds 1..2"
+const scaled = "--set workloads.*.requests=200 --seeds 1..2"
 
 // example is a command that the documentation shows.
 type example struct {
