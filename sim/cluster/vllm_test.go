@@ -78,6 +78,7 @@ func newVLLMTrial(t *testing.T, trial int) *vllmTrial {
 	outputs := pick(s, 3, 40, 150)
 	n := pick(s, 60, 150)
 	var histories [][]workload.Segment
+	var turns []workload.Request
 	for i := range n {
 		at += int64(s.IntN(gap))
 		if s.IntN(8) == 0 {
@@ -89,6 +90,11 @@ func newVLLMTrial(t *testing.T, trial int) *vllmTrial {
 		case 0: // nothing shared
 			rest += int32(1 + s.IntN(700))
 		case 1: // a turn of a conversation whose outputs later prompts hold
+			if len(turns) > 0 && s.IntN(5) == 0 { // the same once more, to the last token of its output
+				again := turns[len(turns)-1-s.IntN(min(3, len(turns)))]
+				r.Segments, r.Output, r.OutputID, rest = again.Segments, again.Output, again.OutputID, 0
+				break
+			}
 			history := []workload.Segment{{ID: 900, Tokens: size(900, 60)}}
 			if len(histories) > 0 && s.IntN(4) > 0 {
 				history = histories[s.IntN(len(histories))]
@@ -98,6 +104,7 @@ func newVLLMTrial(t *testing.T, trial int) *vllmTrial {
 			r.Segments, rest = history, 0
 			r.OutputID = int64(6000 + i)
 			histories = append(histories, append(history[:len(history):len(history)], workload.Segment{ID: r.OutputID, Tokens: r.Output}))
+			turns = append(turns, r)
 		default: // a document under a system prompt
 			system := int64(1 + s.IntN(systems))
 			r.Segments = []workload.Segment{{ID: system, Tokens: size(system, 200)}}

@@ -46,16 +46,14 @@ func (p *blockPool) find(path []int32, upTo int32) (free int32) {
 	return free
 }
 
-// firstValid returns the first of a node's runs that has position at, as far
-// up to limit as no earlier run has the next position.
+// firstValid returns the first of a node's runs that has position at, as far as
+// it goes up to limit. No run that was registered earlier begins between the
+// two: whoever held such a run also held position at, of a run that was
+// registered before it, and gave that up later.
 func (p *blockPool) firstValid(run, at, limit int32) blockPart {
 	for ; run != 0; run = p.runs[run].after {
-		r := &p.runs[run]
-		if r.from <= at && at < r.to {
+		if r := &p.runs[run]; r.from <= at && at < r.to {
 			return blockPart{run, at, min(limit, r.to)}
-		}
-		if r.from > at {
-			limit = min(limit, r.from)
 		}
 	}
 	panic("engine: a valid block is in no run")

@@ -29,32 +29,29 @@ func (rp *vllm) Form(now int64) {
 	}
 	rp.end = now + step
 	rp.plan = append(rp.plan[:0], vllmStep{end: rp.end, kv: int64(rp.blocks-rp.pool.free) * step})
-	if batch.Prefill == 0 && !preempted && rp.scheduled == rp.decoding && len(rp.pool.dirty) == 0 {
+	if batch.Prefill == 0 && !preempted && len(rp.pool.dirty) == 0 {
 		rp.lookAhead(known)
 	}
 }
 
-// serve schedules all running requests at once where their order is of no
-// consequence: none is passed over for want of budget but prefills behind all
-// decodes, and there are blocks for all. It returns the step so far and the
-// budget that is left.
+// serve schedules all running requests at once, which it may where there are
+// blocks for all. It returns the step so far and the budget that is left.
+//
+// The budget lets it: only the last of the running list can get less than it
+// asks for. Nobody asks for more than in the step before but one that got less
+// than it asked for then, for want of budget; nothing of the budget was left
+// behind it, so nobody was admitted behind it. In particular no decode is ever
+// passed over.
 func (rp *vllm) serve(budget int64) (batch Batch, left int64, ok bool) {
 	left = budget - rp.decoding
-	if left < 0 {
-		return batch, 0, false
-	}
 	need := rp.needing[rp.phase]
 	if len(rp.prefills) > 0 {
 		if rp.writing[rp.phase] != 0 {
 			return batch, 0, false // who registers a content first may matter
 		}
-		behind := rp.slots[rp.prefills[0]].seq > rp.latest || rp.decoding == 0
 		for _, i := range rp.prefills {
 			q := &rp.slots[i]
 			q.chunk = rp.chunk(q.target-q.done, left)
-			if !behind && q.chunk < rp.chunk(q.target-q.done, budget) {
-				return batch, 0, false
-			}
 			need += rp.whole(q.done+q.chunk) - rp.whole(q.done)
 			left -= int64(q.chunk)
 		}
@@ -63,7 +60,6 @@ func (rp *vllm) serve(budget int64) (batch Batch, left int64, ok bool) {
 		return batch, 0, false
 	}
 	rp.pool.take(need)
-	rp.scheduled = rp.decoding
 	batch = decodes(rp.decoding, rp.context)
 	batch.Chunks = &rp.chunks
 	for _, i := range rp.prefills {
@@ -85,9 +81,7 @@ func (rp *vllm) serveInOrder(left int64) (batch Batch, rest int64, preempted boo
 	for _, i := range rp.prefills {
 		rp.slots[i].chunk = 0
 	}
-	var scheduled, context int64
-	i := rp.slots[0].next
-	for i != 0 && left > 0 {
+	for i := rp.slots[0].next; i != 0 && left > 0; i = rp.slots[i].next {
 		q := &rp.slots[i]
 		n, need := int32(1), int32(0)
 		if !q.decoding {
@@ -96,39 +90,25 @@ func (rp *vllm) serveInOrder(left int64) (batch Batch, rest int64, preempted boo
 		} else if q.phase == rp.phase {
 			need = 1
 		}
-		for victim := int32(0); need > rp.pool.free && victim != i; {
-			victim = rp.slots[0].prev
-			rp.preempt(victim)
+		for need > rp.pool.free {
 			preempted = true
-			if victim == i {
-				i = 0
-				break
+			victim := rp.slots[0].prev
+			rp.preempt(victim)
+			if victim == i { // the last one, so all others are served
+				batch.decode(rp.decoding, rp.context)
+				return batch, left, true
 			}
-		}
-		if i == 0 {
-			break
 		}
 		rp.pool.take(need)
 		left -= int64(n)
-		if q.decoding {
-			scheduled++
-			context += int64(rp.contextOf(q))
-			if q.output {
-				rp.write(q, rp.contextOf(q)+1)
-			}
-		} else {
+		if !q.decoding {
 			q.chunk = n
 			rp.compute(q, &batch)
-		}
-		i = q.next
-	}
-	for ; i != 0; i = rp.slots[i].next { // nothing of the budget is left
-		if rp.slots[i].decoding {
-			rp.postpone(i)
+		} else if q.output {
+			rp.write(q, rp.contextOf(q)+1)
 		}
 	}
-	rp.scheduled = scheduled
-	batch.decode(scheduled, context)
+	batch.decode(rp.decoding, rp.context)
 	return batch, left, preempted
 }
 

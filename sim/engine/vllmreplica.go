@@ -27,19 +27,18 @@ type vllm struct {
 	prefills  []int32 // slots of running prefills in order of admission
 	admitted  int64   // admissions so far
 
-	busy      bool
-	formed    int64 // time at which the current step or stretch began
-	end       int64 // time at which it ends, or at which an idle replica wakes
-	scheduled int64 // decodes in the current step
-	plan      []vllmStep
-	stretch   int   // steps of plan up to end
-	began     int64 // time at which the last step that ended began
-	ended     int64 // time at which it ended
-	ahead     int   // most steps that are planned at once
-	changed   int64
-	chunks    []Chunk
-	leaving   []int32 // slots
-	left      []int32
+	busy    bool
+	formed  int64 // time at which the current step or stretch began
+	end     int64 // time at which it ends, or at which an idle replica wakes
+	plan    []vllmStep
+	stretch int   // steps of plan up to end
+	began   int64 // time at which the last step that ended began
+	ended   int64 // time at which it ended
+	ahead   int   // most steps that are planned at once
+	changed int64
+	chunks  []Chunk
+	leaving []int32 // slots
+	left    []int32
 }
 
 // vllmArrival is a request that waits for its first admission.
@@ -165,7 +164,7 @@ func (rp *vllm) End() []int32 {
 	rp.stats.PeakKV = max(rp.stats.PeakKV, int64(rp.blocks-rp.pool.free)*int64(rp.size))
 	rp.passed += steps
 	rp.phase = int32((int64(rp.phase) + steps) % int64(rp.size))
-	rp.context += steps * rp.scheduled
+	rp.context += steps * rp.decoding
 	rp.leaving = rp.leaving[:0]
 	for i := rp.ring[rp.passed%ringSize]; i != 0; {
 		next := rp.slots[i].peer

@@ -12,7 +12,7 @@ type vllmSlot struct {
 	chunk      int32 // of those, what the current step computes
 	generated  int32 // output tokens at decode step base, or all where it does not decode
 	decoding   bool
-	base       int64 // the decode step before its first, later by each that passed it over
+	base       int64 // the decode step before its first
 	key        int64 // the decode step that makes its last token
 	phase      int32 // decode steps at which it needs a block, modulo the block size
 	peer, twin int32 // neighbours in the ring's list
@@ -40,7 +40,6 @@ type vllmSlots struct {
 	decoding int64
 	context  int64 // tokens of context of all decodes
 	running  int
-	latest   int64 // no decode was admitted later than this
 	passed   int64 // decode steps so far
 	phase    int32 // passed modulo the block size
 	size     int32 // block size
@@ -57,7 +56,7 @@ func (s *vllmSlots) reset(size int32) {
 	s.slots[0] = vllmSlot{}
 	clear(s.ring[:])
 	s.needing, s.writing = cleared(s.needing, int(size)), cleared(s.writing, int(size))
-	s.decoding, s.context, s.running, s.latest, s.passed, s.phase, s.size = 0, 0, 0, 0, 0, 0, size
+	s.decoding, s.context, s.running, s.passed, s.phase, s.size = 0, 0, 0, 0, 0, size
 }
 
 // open returns an empty slot for a request.
@@ -102,7 +101,6 @@ func (s *vllmSlots) start(i, outputs int32) {
 	}
 	s.decoding++
 	s.context += int64(q.target)
-	s.latest = max(s.latest, q.seq)
 	s.list(i)
 }
 
@@ -114,18 +112,6 @@ func (s *vllmSlots) stop(i int32) {
 	q.generated += int32(s.passed - q.base)
 	s.decoding--
 	s.context -= int64(s.contextOf(q))
-}
-
-// postpone lets a decode step pass a decode over.
-func (s *vllmSlots) postpone(i int32) {
-	s.unlist(i)
-	q := &s.slots[i]
-	q.base++
-	q.key++
-	if q.phase++; q.phase == s.size {
-		q.phase = 0
-	}
-	s.list(i)
 }
 
 // list puts a decode into the lists by step and by phase.
