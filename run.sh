@@ -10,7 +10,7 @@
 # Needs Go. With a C compiler the program has DuckDB inside (build tag duckdb)
 # and `query` works; with Python the tests execute the notebook.
 set -euo pipefail
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 
 # One instruction set, so that every machine of one architecture gets the same
 # bits: higher levels fuse a*b+c into one rounding.
@@ -76,21 +76,27 @@ build() {
   need_go
   pick_tags
   say "build .bin/switchyard${tags:+ with tag $tags}"
-  # Without a readable git tree the commit cannot be stamped, which is no reason to fail.
-  local vcs=auto
-  git -C "$root" rev-parse HEAD >/dev/null 2>&1 || vcs=false
+  # The commit is stamped wherever git can read the tree, also where the
+  # environment's GOFLAGS have -buildvcs=false.
+  local vcs=false
+  [ "$(git -C "$root" rev-parse --show-toplevel 2>/dev/null)" = "$root" ] && vcs=true
   (cd "$root" && go build -buildvcs=$vcs -tags "$tags" -o .bin/switchyard ./pipeline/switchyard)
 }
 
 quickstart() {
   build
   say "run the experiment quickstart into out/quickstart"
-  (cd "$root" && .bin/switchyard run quickstart)
-  cat >&2 <<'TEXT'
-What every column means: ./run.sh schema. What else can be compared: ./run.sh list.
-(./run.sh COMMAND is .bin/switchyard COMMAND, built anew where the source changed.)
-TEXT
+  local out=()
+  [ "$PWD" = "$root" ] || out=(--out "$root/out/quickstart")
+  program run quickstart ${out[@]+"${out[@]}"}
+  say "what every column means: $as schema; what else can be compared: $as list"
 }
+
+# program runs what was built under the name of this script, so that the
+# commands which it prints can be pasted.
+as=$0
+case "$as" in */*) ;; *) as=./$as ;; esac
+program() { (exec -a "$as" "$root/.bin/switchyard" "$@"); }
 
 # venv makes .venv with the pinned packages of the notebooks, once. Debian
 # splits ensurepip off, so that `python3 -m venv` may be missing there.
@@ -182,5 +188,5 @@ case "${1-}" in
   test) shift; run_tests "$@" ;;
   build) build ;;
   notebooks) keep_notebooks ;;
-  *) build; exec "$root/.bin/switchyard" "$@" ;;
+  *) build; exec -a "$as" "$root/.bin/switchyard" "$@" ;;
 esac

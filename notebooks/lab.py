@@ -7,7 +7,7 @@
     python lab.py ../out/quickstart queries.sql     # runs every query of a file
 
 Tables are read with the package duckdb where it is installed, and by the
-program (`switchyard query`) where it is not.
+program (`.bin/switchyard query`) where it is not.
 """
 
 import io
