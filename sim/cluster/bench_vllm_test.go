@@ -49,6 +49,13 @@ func prefixGroups(requests, groups int, prefix int32, own, output, rate float64)
 	}
 }
 
+// overloadedTools is tool use that comes twice as fast as it is served.
+func overloadedTools() workload.Spec {
+	tool := new(workload.ToolUse)
+	param.Defaults(tool)
+	return workload.Spec{Seed: 1, Replication: 1, Requests: 1e5, Generator: tool, Arrivals: &workload.Poisson{Rate: workload.Rate{RPS: 300}}}
+}
+
 // cpuSeconds returns the CPU time that the process has taken, garbage
 // collection on other cores included.
 func cpuSeconds(t testing.TB) float64 {
@@ -63,7 +70,7 @@ func cpuSeconds(t testing.TB) float64 {
 // what a published simulator was measured on, and reports requests a
 // CPU-second with the generation of the workload: W1 is 32 prefixes on 4 replicas, W2 are
 // 64 longer ones, W3 is W2 at four times the load on 16 replicas, W4 at 64
-// times on 256.
+// times on 256; W5 is tool use at twice the rate that 4 replicas serve.
 func BenchmarkVLLM(b *testing.B) {
 	for _, c := range []struct {
 		name             string
@@ -73,6 +80,7 @@ func BenchmarkVLLM(b *testing.B) {
 		{"W1", 4, 26312, prefixGroups(1e6, 32, 1024, 128, 128, 60)},
 		{"W2", 4, 20000, prefixGroups(1e6, 64, 2048, 256, 192, 80)},
 		{"W3", 16, 20000, prefixGroups(1e6, 64, 2048, 256, 192, 320)},
+		{"W5", 4, 20000, overloadedTools()},
 		{"W4", 256, 20000, prefixGroups(1e5, 64, 2048, 256, 192, 64*80)},
 	} {
 		for _, name := range []string{"round-robin", "cache-aware"} {

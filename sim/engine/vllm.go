@@ -7,8 +7,45 @@ var vllmScheduler = Scheduler{
 	New:     func() Params { return new(VLLM) },
 }
 
-// VLLM are the parameters of the scheduler vllm-v1, under the names that vLLM
-// has for them. The defaults are those of its API server since 0.8 on GPUs of
+// VLLM are the parameters of the scheduler vllm-v1.
+//
+// # A step
+//
+//  1. Running requests, in order of admission, while budget is left: the rest of
+//     a prompt as far as budget and threshold go, or one token. Where blocks are
+//     missing, the last running request is preempted: it gives up its blocks,
+//     goes to the front of the queue, keeps the tokens that it has made, and will
+//     compute them again as if they were part of its prompt.
+//  2. Unless one was preempted, waiting requests, first come, first served, while
+//     sequences, budget and blocks last; one that does not fit blocks those
+//     behind it. What is cached of a prompt, in full blocks and at most all
+//     tokens but the last, costs nothing.
+//  3. At the end of the step prefills that are complete, and decodes, emit a
+//     token each; what others see of replica and cache changes only then. The
+//     last output token is never computed, so it takes no place.
+//
+// # Blocks
+//
+// A block is known by its content and all before it once a step is to fill it,
+// so a later request of the same step finds it; blocks that decodes fill are
+// known too. The first block with a content that is still valid is found. A
+// request that leaves gives up its blocks, the last one first; those that nobody
+// else has go to the end of the free list and can be found until they are
+// overwritten, from the list's head. A hit that is free leaves the list; a
+// request fits when its new blocks and such hits are no more than what is free.
+//
+// KV figures in Stats are those of blocks that running requests hold, whole
+// blocks counted, as vLLM reports them.
+//
+// # Cost
+//
+// A step that only decodes costs a few nanoseconds however many do: the blocks
+// that they need are counted by the step in which they need them, and blocks are
+// kept in runs (see blockPool).
+//
+// # Parameters
+//
+// They have the names that vLLM has for them. The defaults are those of its API server since 0.8 on GPUs of
 // less than 70 GB and on the A100; on the H100 it takes 8,192 tokens and 1,024
 // sequences since 0.9.
 type VLLM struct {
