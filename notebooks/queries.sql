@@ -48,8 +48,9 @@ from cells
 group by config, workload_point, router_point
 order by config;
 
--- 7. How uneven the replicas are: the busiest against the mean
-select c.workload_point, c.router_point, round(max(r.utilisation), 3) as busiest, round(avg(r.utilisation), 3) as mean,
+-- 7. How loaded the cluster is, and how uneven its replicas: the most against the mean of the tokens computed
+select c.workload_point, c.router_point, round(avg(c.offered_load), 3) as offered_load,
+       round(max(r.computed_tokens) / avg(r.computed_tokens), 3) as busiest_over_mean,
        round(avg(c.load_imbalance), 3) as load_imbalance, round(avg(c.duplication), 2) as duplication
 from cells c join replicas r using (cell)
 group by c.config, c.workload_point, c.router_point
@@ -63,10 +64,11 @@ where r.in_window and r.status = 'finished' and not c.saturated
 group by all
 order by all;
 
--- 9. What the workloads are made of
-select workload, round(avg(prompt_mean_tokens)) as prompt, round(avg(output_mean_tokens)) as output,
-       round(avg(shared_share_mean), 3) as shared, round(avg(key_share_mean), 3) as key_portion, round(avg(ceiling_tokens / prompt_tokens), 3) as hit_ceiling
-from profile
+-- 9. What the workloads are made of, and what came of it: variant and replication are the key of both tables
+select p.workload_point, p.rate_rps, round(avg(p.prompt_mean_tokens)) as prompt, round(avg(p.output_mean_tokens)) as output,
+       round(avg(p.shared_share_mean), 3) as shared, round(avg(p.key_share_mean), 3) as key_portion,
+       round(max(c.hit_ceiling), 3) as hit_ceiling, round(max(c.prefix_hit_rate), 3) as best_hit_rate
+from profile p join cells c using (variant, replication)
 group by all
 order by all;
 

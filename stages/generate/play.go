@@ -72,7 +72,9 @@ func (d *Decoder) play(s experiment.Section, replicas int, beside ...any) (*play
 	p.parameters = append(p.parameters, fmt.Sprintf("format=%s", t.trace.Format.Name), fmt.Sprintf("block_tokens=%d", cut.BlockTokens()))
 	p.parameters = append(p.parameters, param.Canonical(&options)...)
 	if item.Resample == "none" {
-		if _, given := s.String("resample_window_s"); given {
+		var untouched traceItem
+		param.Defaults(&untouched)
+		if item.WindowS != untouched.WindowS { // a resolved file has the default
 			return nil, s.Errorf("resample_window_s", "resample: auto beside it; without, the trace is played as it was recorded", nil)
 		}
 		p.fixed, p.source = true, recorded

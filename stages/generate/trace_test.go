@@ -101,3 +101,13 @@ func TestProfileLabels(t *testing.T) {
 		}
 	}
 }
+
+// A file with every default written out is the file.
+func TestDefaultsOfATraceCanBeWritten(t *testing.T) {
+	dir := t.TempDir()
+	small(t, dir)
+	v := decode(t, dir, "  - {name: a, trace: small.jsonl}\n  - {name: b, trace: small.jsonl, format: \"\", block_tokens: 0, resample: none, resample_window_s: 900, limit: 0, speed: 1, window: []}\n")
+	if v[0].Key() != v[1].Key() {
+		t.Errorf("keys are %q and %q, expected them to be equal", v[0].Key(), v[1].Key())
+	}
+}

@@ -101,7 +101,7 @@ func TestWrongHardware(t *testing.T) {
 		hardwareLine + "    step: {model: liner}\n":    {`clusters[0].step.model: value "liner": expected one of roofline, linear, max-linear, regression, table; did you mean "linear"?`},
 		hardwareLine + "    step: linear\n":            {"expected a section of keys and values"},
 		hardwareLine + "    mfu: 0.5\n    step: {model: linear, base_us: 1, per_prefill_token_us: 1, per_context_token_us: 1}\n": {"clusters[0].mfu: unknown key"},
-		hardwareLine + "    step: {model: linear, per_prefill_token_us: -1, per_context_token_us: 1}\n":                          {"step.base_us: missing", "step.per_prefill_token_us: value \"-1\": expected a number of at least 0 (us)"},
+		hardwareLine + "    step: {model: linear, per_prefill_token_us: -1, per_context_token_us: 1}\n":                          {"step.base_us: missing", "step.per_prefill_token_us: value \"-1\": expected a number from 0 to 10000 (us)"},
 		hardwareLine + "    tensor_parallel: 3\n":                                                       {`clusters[0].tensor_parallel: value "3": expected a divisor of the 32 heads of mistral-7b`},
 		"    model: llama-3.1-70b\n    gpu: a6000\n":                                                    {"expected memory for the 141.1 GB of weights of llama-3.1-70b"},
 		"    model: mistral-7b\n    gpu: {tflops: 100, bandwidth: 500, memory_gb: 64}\n":                {"gpu.bandwidth: unknown key", `did you mean "bandwidth_gbs"?`, "gpu.bandwidth_gbs: missing"},

@@ -76,7 +76,7 @@ func (c *Cell) missesRate() []string {
 // MissesRate says that requests arrive at another rate than is offered, and
 // what helps.
 func MissesRate(arrival, offered float64) string {
-	return fmt.Sprintf("%.3g requests a second arrive where %.3g are offered: more requests bring a run nearer, sessions need many times rate x their length", arrival, offered)
+	return fmt.Sprintf("%.3g requests a second arrive where %.3g are offered: a run of more requests comes nearer, many times rate x length of a session, unless the cluster holds the sessions up", arrival, offered)
 }
 
 // numbers is where nullable numbers of a row live: one allocation a row.
