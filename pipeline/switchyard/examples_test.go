@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -21,8 +22,11 @@ type example struct {
 	scale          string // flags added to what runs an experiment
 }
 
+// shownFile is an experiment file in the README: its name is its first line.
+var shownFile = regexp.MustCompile("(?s)```yaml\n# (\\S+\\.yaml)\n(.*?)```")
+
 // TestShownCommandsWork runs every command of README.md and of the help
-// texts, in order, in one folder, with the file that README.md shows.
+// texts, in order, in one folder, with the files that README.md shows.
 func TestShownCommandsWork(t *testing.T) {
 	data, err := os.ReadFile("../../README.md")
 	if err != nil {
@@ -39,7 +43,9 @@ func TestShownCommandsWork(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("my.yaml", yamlBlock(t, readme, "# my.yaml"))
+	for _, file := range shownFile.FindAllStringSubmatch(readme, -1) {
+		write(file[1], file[2])
+	}
 	write("conversation.jsonl", conversation())
 	write(".config/fish/completions/none", "")
 
@@ -107,17 +113,6 @@ func helpExamples() (examples []example) {
 	return examples
 }
 
-// yamlBlock returns the README's yaml block that begins with a line.
-func yamlBlock(t *testing.T, readme, first string) string {
-	t.Helper()
-	_, rest, found := strings.Cut(readme, "```yaml\n"+first+"\n")
-	text, _, closed := strings.Cut(rest, "```")
-	if !found || !closed {
-		t.Fatalf("README.md has no yaml block that begins with %s", first)
-	}
-	return text
-}
-
 // conversation is a trace in Mooncake's format: sessions that grow by a block
 // a turn, behind one shared block.
 func conversation() string {
@@ -132,4 +127,25 @@ func conversation() string {
 			i*900, 512*len(ids)-7, 20+i%9, strings.Join(ids, ", "))
 	}
 	return b.String()
+}
+
+// TestShownComparisonIsPrinted: the comparison that README.md shows is what
+// quickstart prints at that load.
+func TestShownComparisonIsPrinted(t *testing.T) {
+	data, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const load = "documents rate_rps=0.25 a replica on "
+	_, shown, found := strings.Cut(string(data), "```\n"+load)
+	shown, _, closed := strings.Cut(shown, "```")
+	if !found || !closed {
+		t.Fatalf("README.md has no block that begins with %s", load)
+	}
+	var out, stderr bytes.Buffer
+	code := execute([]string{"run", "quickstart", "--out", filepath.Join(t.TempDir(), "quickstart"), "--set", "workloads.tool.requests=10",
+		"--set", "workloads.documents.arrivals.rate_rps={sweep: [0.25], per_replica: true}"}, &out, &stderr)
+	if code != 0 || !strings.Contains(out.String(), load+shown) {
+		t.Errorf("exit code %d, printed\n%s%s\nexpected in it\n%s", code, &out, &stderr, load+shown)
+	}
 }

@@ -153,7 +153,7 @@ func (p *point) title() string {
 	}
 	text := span([]float64{float64(p.configs[0].Replicas)}, server)
 	if rate := p.configs[0].RateRps; rate != nil {
-		text += fmt.Sprintf(", %.4g requests/s offered", *rate)
+		text += fmt.Sprintf(", %.4g/s offered", *rate)
 	}
 	switch source := p.configs[0].source; {
 	case source == "recorded":
