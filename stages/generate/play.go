@@ -123,6 +123,9 @@ func (d *Decoder) load(id traceID) (*loaded, error) {
 		return nil, err
 	}
 	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s is a folder; make one file of its tables, with DuckDB: copy (from '%s/*.parquet') to 'one.parquet'", id.path, id.path)
+	}
 	digest := sha256.New()
 	if _, err := io.Copy(digest, file); err != nil {
 		return nil, err
