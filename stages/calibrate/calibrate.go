@@ -41,7 +41,7 @@ type Choice struct{ With, Without float64 }
 
 // Comparison is the error on a set of requests of one recording.
 type Comparison struct {
-	Set      string // fitted, tenths, runs or held-out
+	Set      string // all, tenths, runs or held-out
 	File     string
 	Requests int
 	Errors   []Error
@@ -119,7 +119,7 @@ func (s *study) choose(ctx context.Context) (err error) {
 			return err
 		}
 		g.Go(func() (err error) {
-			fits[i], err = fit(ctx, forms[i], data{s.runs, -1}, make([]float64, len(forms[i].coef)), effort{2, 150, thorough.size})
+			fits[i], err = fit(ctx, forms[i], data{s.runs, -1}, forms[i].begin(), fromAfar)
 			return err
 		})
 	}
@@ -143,7 +143,7 @@ func parallel(ctx context.Context) (*errgroup.Group, context.Context) {
 // fromStart fits to a part of the data that begins with what the hardware
 // suggests, so that nothing of the rest is known.
 func (s *study) fromStart(ctx context.Context, d data) (fitted, error) {
-	return fit(ctx, s.start, d, make([]float64, len(s.start.coef)), thorough)
+	return fit(ctx, s.start, d, s.start.begin(), fromAfar)
 }
 
 func (s *study) fitAll(ctx context.Context) (err error) {
@@ -183,10 +183,10 @@ func (s *study) leaveOut(ctx context.Context) error {
 func (s *study) rival(ctx context.Context) error {
 	s.say("fit rivals")
 	type candidate struct {
-		name string
-		form *form
-		from []float64
-		effort
+		name  string
+		form  *form
+		from  []float64
+		steps int
 	}
 	var all []candidate
 	if s.options.Step == "max-linear" {
@@ -198,7 +198,7 @@ func (s *study) rival(ctx context.Context) error {
 					f.fixed[k] = v
 				}
 			}
-			all = append(all, candidate{name, &f, s.all.x, brief})
+			all = append(all, candidate{name, &f, s.all.x, fromNear})
 		}
 		alter("a sharp knee", "knee", 0.0)
 		alter("attention at half the speed of matrix products", "attention_efficiency", 0.5)
@@ -206,13 +206,13 @@ func (s *study) rival(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		all = append(all, candidate{"the linear form", linear, make([]float64, len(linear.coef)), thorough})
+		all = append(all, candidate{"the linear form", linear, linear.begin(), fromAfar})
 	}
 	fits := make([]fitted, len(all))
 	g, ctx := parallel(ctx)
 	for i, c := range all {
 		g.Go(func() (err error) {
-			fits[i], err = fit(ctx, c.form, data{s.runs, -1}, c.from, c.effort)
+			fits[i], err = fit(ctx, c.form, data{s.runs, -1}, c.from, c.steps)
 			return err
 		})
 	}
@@ -291,7 +291,7 @@ func (s *study) compare(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s.add("fitted", r, own[0], spread)
+		s.add("all", r, own[0], spread)
 		left := newLatencies(r.work.Len())
 		for part, f := range s.folds {
 			l, err := simulateAll(sim, f.form, f.x, []*recording{r})

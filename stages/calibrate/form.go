@@ -24,8 +24,11 @@ type Engine struct {
 	Utilization    float64  // share of GPU memory for weights and KV cache, where the scheduler has no number of blocks
 }
 
-// coefficient is one number that is fitted. The search is over the logarithm of
-// its ratio to start.
+// least is the least ratio of a coefficient to where the search starts.
+const least = 0.001
+
+// coefficient is one number that is fitted. The search is over its ratio to
+// start: latencies are nearly linear in it.
 type coefficient struct {
 	name   string
 	unit   string
@@ -43,10 +46,19 @@ type form struct {
 	coef   []coefficient
 }
 
+// begin returns the point at which the search starts.
+func (f *form) begin() []float64 {
+	x := make([]float64, len(f.coef))
+	for i := range x {
+		x[i] = 1
+	}
+	return x
+}
+
 // value returns coefficient i at a point of the search.
 func (f *form) value(x []float64, i int) float64 {
 	c := f.coef[i]
-	v := c.start * math.Exp(min(max(x[i], -7), 5))
+	v := c.start * max(x[i], least)
 	if c.most > 0 {
 		v = min(v, c.most)
 	}

@@ -10,99 +10,92 @@ import (
 
 // curve is what the data say about coefficients near a fit.
 type curve struct {
-	singular []float64 // of the Jacobian by coefficients' logarithms, in units of the noise, falling
+	singular []float64 // of the Jacobian by the coefficients' relative change, in units of the noise, falling
 	weakest  []float64 // direction in which the data say least
 	alone    []float64 // relative change of each that the data notice, the others fixed
 	together []float64 // the same, with the others compensating as well as they can
 }
 
-// Identification compares means over parts of the recordings, of log TTFT and
-// log E2E, rather than requests: these jump where a request just misses a step.
-// Coefficients move by this share for the derivative, and a change is noticed
-// when it moves the means by their noise.
-const nudge = 0.1
+// nudge is the share by which coefficients move for the derivatives.
+const nudge = 0.2
 
-// identify returns the curvature at a fit.
+// faint is a singular value below which the data say nothing: a change of ten
+// times the coefficient would not be noticed.
+const faint = 0.1
+
+// identify returns the curvature of the summary at a fit. A change is noticed
+// when it moves the summary by its noise, for which what the fit leaves of it is
+// taken.
+//
+// Differences of plays hold chance, and the product of a difference with itself
+// would take that for slope. Products are therefore of derivatives over one half
+// of the echoes with those over the other half.
 func identify(fit fitted, runs []*recording) (*curve, error) {
 	sim := new(cluster.Sim)
-	n := len(fit.x)
-	at, err := blockMeans(sim, fit, fit.x, runs)
-	if err != nil {
-		return nil, err
+	g := newGroups(data{runs, -1})
+	one := make([]float64, len(fit.x))
+	for i := range one {
+		one[i] = 1
 	}
-	noise := [2]float64{}
-	rows := len(at) / 2
-	for k := range noise { // of TTFT and of E2E, how far the fit is off
-		for i := range rows {
-			d := at[2*i+k]
-			noise[k] += d * d / float64(rows)
+	var j [2]*mat.Dense
+	noise := 0.0
+	for k := range j {
+		relative := func(x []float64) ([]float64, error) { // by relative changes
+			at := make([]float64, len(x))
+			for i := range at {
+				at[i] = max(least, fit.x[i]*x[i])
+			}
+			simulated, err := simulateEchoes(sim, fit.form, at, runs, k*moreEchoes/2, (k+1)*moreEchoes/2)
+			if err != nil {
+				return nil, err
+			}
+			return g.residuals(simulated), nil
 		}
-		noise[k] = math.Sqrt(max(noise[k], 1e-8))
-	}
-	j := mat.NewDense(len(at), n, nil)
-	for c := range n {
-		up, down := append([]float64(nil), fit.x...), append([]float64(nil), fit.x...)
-		up[c] += nudge
-		down[c] -= nudge
-		a, err := blockMeans(sim, fit, up, runs)
+		r, err := relative(one)
 		if err != nil {
 			return nil, err
 		}
-		b, err := blockMeans(sim, fit, down, runs)
-		if err != nil {
+		for _, v := range r {
+			noise += v * v / float64(2*len(r))
+		}
+		if j[k], err = jacobian(relative, one, nudge); err != nil {
 			return nil, err
 		}
-		for i := range a {
-			j.Set(i, c, (a[i]-b[i])/(2*nudge)/noise[i%2])
+	}
+	var product mat.Dense
+	product.Mul(j[0].T(), j[1])
+	n := len(one)
+	normal := mat.NewSymDense(n, nil)
+	for a := range n {
+		for b := a; b < n; b++ {
+			normal.SetSym(a, b, (product.At(a, b)+product.At(b, a))/2/max(noise, 1e-12)/kinds)
 		}
 	}
-	return newCurve(j), nil
+	return newCurve(normal), nil
 }
 
-// blockMeans returns, by part of each recording, the mean of log TTFT and of log
-// E2E over what was measured.
-func blockMeans(sim *cluster.Sim, fit fitted, x []float64, runs []*recording) ([]float64, error) {
-	simulated, err := simulateAll(sim, fit.form, x, runs)
-	if err != nil {
-		return nil, err
-	}
-	var means []float64
-	for k, r := range runs {
-		sums := make([]float64, 2*folds)
-		var counts [folds]float64
-		for i := range r.measured.ttft {
-			p := r.part(i)
-			counts[p]++
-			sums[2*p] += math.Log(simulated[k].ttft[i] / r.measured.ttft[i])
-			sums[2*p+1] += math.Log(simulated[k].e2e[i] / r.measured.e2e[i])
-		}
-		for i := range sums {
-			sums[i] /= max(1, counts[i/2])
-		}
-		means = append(means, sums...)
-	}
-	return means, nil
-}
-
-// newCurve reads a Jacobian, whose residuals have a deviation of one.
-func newCurve(j *mat.Dense) *curve {
-	_, n := j.Dims()
-	c := &curve{alone: make([]float64, n), together: make([]float64, n), weakest: make([]float64, n)}
-	var svd mat.SVD
-	if !svd.Factorize(j, mat.SVDThin) {
+// newCurve reads the product of a Jacobian with itself, for residuals with a
+// deviation of one.
+func newCurve(normal *mat.SymDense) *curve {
+	n := normal.SymmetricDim()
+	c := &curve{alone: make([]float64, n), together: make([]float64, n), weakest: make([]float64, n), singular: make([]float64, n)}
+	var e mat.EigenSym
+	if !e.Factorize(normal, true) {
 		return c
 	}
-	c.singular = svd.Values(nil)
 	var v mat.Dense
-	svd.VTo(&v)
+	e.VectorsTo(&v)
+	for k, value := range e.Values(nil) { // rising
+		c.singular[n-1-k] = math.Sqrt(max(0, value))
+	}
 	for i := range n {
-		column := mat.Col(nil, i, j)
-		c.alone[i] = 1 / mat.Norm(mat.NewVecDense(len(column), column), 2)
-		for k, s := range c.singular {
+		c.alone[i] = 1 / max(faint, math.Sqrt(max(0, normal.At(i, i))))
+		for k := range n {
+			s := max(faint, c.singular[n-1-k])
 			c.together[i] += v.At(i, k) * v.At(i, k) / (s * s)
 		}
 		c.together[i] = math.Sqrt(c.together[i])
-		c.weakest[i] = v.At(i, len(c.singular)-1)
+		c.weakest[i] = v.At(i, 0)
 	}
 	return c
 }

@@ -74,7 +74,12 @@ func (s *study) look(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		r, err := busiest.altered(c.speed, c.prompt)
+		r, err := busiest.altered(func(i int, q *workload.Request) {
+			q.ArrivalUs = int64(float64(q.ArrivalUs) / c.speed)
+			if n := c.prompt(i); n > 0 {
+				q.Prompt, q.Segments = n, nil
+			}
+		})
 		if err != nil {
 			return err
 		}
@@ -88,30 +93,6 @@ func (s *study) look(ctx context.Context) error {
 	return nil
 }
 
-// altered returns the recording with other times between arrivals and other
-// prompts.
-func (r *recording) altered(speed float64, prompt func(i int) int32) (*recording, error) {
-	var b workload.Builder
-	for i, at := range r.work.ArrivalUs {
-		q := workload.Request{ArrivalUs: int64(float64(at) / speed), After: workload.None, Session: workload.None, OutputID: workload.None,
-			Prompt: r.work.Prompt[i], Output: r.work.Output[i]}
-		if r.recorded {
-			q.Served = r.work.Served[i]
-		}
-		if n := prompt(i); n > 0 {
-			q.Prompt = n
-		}
-		if err := b.Add(&q); err != nil {
-			return nil, err
-		}
-	}
-	w, err := b.Build()
-	if err != nil {
-		return nil, err
-	}
-	return &recording{name: r.name, work: w, replicas: r.replicas, recorded: r.recorded, measured: newLatencies(w.Len())}, nil
-}
-
 func (s *study) outlook(name string, r *recording) (Outlook, error) {
 	sim := new(cluster.Sim)
 	all, err := simulateAll(sim, s.all.form, s.all.x, []*recording{r})
@@ -119,6 +100,7 @@ func (s *study) outlook(name string, r *recording) (Outlook, error) {
 		return Outlook{}, err
 	}
 	r.measured = all[0] // for what is asked of measured latencies
+	r.found = r.finds()
 	spread, err := s.spread(sim, r)
 	if err != nil {
 		return Outlook{}, err
@@ -148,7 +130,7 @@ func (s *study) outlook(name string, r *recording) (Outlook, error) {
 func (s *study) inside(metric int) float64 {
 	worst := 0.0
 	for _, c := range s.result.Comparisons {
-		if c.Set == "fitted" {
+		if c.Set == "all" {
 			continue
 		}
 		for _, e := range c.Errors {

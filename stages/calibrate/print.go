@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
 )
@@ -19,7 +20,7 @@ func (r *Result) Print(w io.Writer) error {
 }
 
 var setNames = map[string]string{
-	"fitted":   "requests that were fitted",
+	"all":      "what was fitted",
 	"tenths":   "left-out tenths, by fits without them",
 	"runs":     "left-out run, by the fit to the others",
 	"held-out": "held-out run",
@@ -29,7 +30,7 @@ func (r *Result) printErrors(w io.Writer) {
 	fmt.Fprintf(w, "Error of the simulation, %% (95 %% interval)\n\nrun\tset\tmetric\tmeasured\tmean\tmedian\tP99\teach\n")
 	for _, c := range r.Comparisons {
 		for _, e := range c.Errors {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%.1f ms\t%s\t%+.1f\t%s\t%.1f\n", c.File, setNames[c.Set], strings.ToUpper(e.Metric), e.Measured/1e3,
+			fmt.Fprintf(w, "%s\t%s\t%s\t%.1f ms\t%s\t%+.1f\t%s\t%.1f\n", filepath.Base(c.File), setNames[c.Set], strings.ToUpper(e.Metric), e.Measured/1e3,
 				within(e.Mean, e.Lo, e.Hi), 100*e.Median, within(e.P99, e.P99Lo, e.P99Hi), 100*e.Each)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"switchyard/sim/cluster"
 	"switchyard/sim/engine"
+	"switchyard/sim/rng"
 	"switchyard/sim/router"
 	"switchyard/sim/workload"
 	"switchyard/stages/trace"
@@ -21,11 +22,27 @@ const cacheBlock = 16
 // recording is a measured run, ready to be simulated.
 type recording struct {
 	name     string
+	requests []workload.Request
 	work     *workload.Workload
 	replicas int // that served it; 1 where that was not recorded
 	recorded bool
 	measured latencies
+	found    []float64    // requests in the system that each arrival found, by what was measured
+	echoes   []*recording // see echo
 }
+
+// A fit plays a recording so many times (and its derivatives are taken over
+// more), each time with arrivals moved by up to 2 echoUs.
+//
+// When a request comes within a step decides on whether it waits for one step
+// more; after some hundred steps even a small error of a step's time has made
+// that a matter of chance. A fit must not go by such chances, so it goes by
+// means over several plays, whose arrivals differ by about half a decode step.
+const (
+	echoes     = 4
+	moreEchoes = 24
+	echoUs     = 6000
+)
 
 // latencies are those of all requests of a recording, in microseconds.
 type latencies struct {
@@ -61,6 +78,7 @@ func newRecording(m *trace.Measured) (*recording, error) {
 		if err := b.Add(&r); err != nil {
 			return nil, fmt.Errorf("%s: request %d: %w", m.File, i, err)
 		}
+		rec.requests = append(rec.requests, r)
 		rec.measured.set(i, float64(m.Latency[i].TTFTUs), float64(m.Latency[i].E2EUs), r.Output)
 		rec.replicas = max(rec.replicas, int(r.Served))
 		rec.recorded = rec.recorded && r.Served > 0
@@ -70,7 +88,38 @@ func newRecording(m *trace.Measured) (*recording, error) {
 		return nil, fmt.Errorf("%s: %w", m.File, err)
 	}
 	rec.work = w
+	rec.found = rec.finds()
+	random := rng.New(1, 1, "calibrate/echo")
+	for range moreEchoes {
+		e, err := rec.echo(random)
+		if err != nil {
+			return nil, err
+		}
+		rec.echoes = append(rec.echoes, e)
+	}
 	return rec, nil
+}
+
+// echo returns the recording with other arrivals.
+func (r *recording) echo(random *rng.Stream) (*recording, error) {
+	last := int64(0)
+	return r.altered(func(_ int, q *workload.Request) {
+		q.ArrivalUs = max(last, q.ArrivalUs+int64(random.IntN(2*echoUs)))
+		last = q.ArrivalUs
+	})
+}
+
+// altered returns a recording of other requests, without what was measured.
+func (r *recording) altered(alter func(i int, q *workload.Request)) (*recording, error) {
+	var b workload.Builder
+	for i, q := range r.requests {
+		alter(i, &q)
+		if err := b.Add(&q); err != nil {
+			return nil, err
+		}
+	}
+	w, err := b.Build()
+	return &recording{name: r.name, work: w, replicas: r.replicas, recorded: r.recorded, requests: r.requests}, err
 }
 
 // part returns which of the folds request i belongs to: the folds follow each
@@ -113,21 +162,23 @@ func lengths(x []int32) (least, most int32, mean float64) {
 	return slices.Min(x), slices.Max(x), mean
 }
 
-// crowd returns the mean number of requests in the system that an arrival
-// finds, by what was measured.
-func (r *recording) crowd() float64 {
+// finds returns the requests in the system that each arrival finds.
+func (r *recording) finds() []float64 {
 	ends := make([]float64, r.work.Len())
 	for i, at := range r.work.ArrivalUs {
 		ends[i] = float64(at) + r.measured.e2e[i]
 	}
 	slices.Sort(ends)
-	total := 0.0
+	found := make([]float64, len(ends))
 	for i, at := range r.work.ArrivalUs {
 		gone, _ := slices.BinarySearch(ends, float64(at))
-		total += float64(i - gone)
+		found[i] = float64(i - gone)
 	}
-	return total / float64(r.work.Len())
+	return found
 }
+
+// crowd returns the mean of found.
+func (r *recording) crowd() float64 { return mean(r.found) }
 
 // rate returns arrivals a second.
 func (r *recording) rate() float64 {

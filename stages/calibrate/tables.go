@@ -8,7 +8,7 @@ import (
 
 // Row is a row of table `calibration`: one request, measured and simulated.
 type Row struct {
-	Set       string   `parquet:"set,dict" doc:"fitted: by the fit to everything; tenths: by the fit without that tenth of every run; runs: by the fit to the other runs; held-out: by the fit, of a run that it does not know"`
+	Fit       string   `parquet:"fit,dict" doc:"what simulated it; all: the fit to all runs; tenths: that without this tenth of every run; runs: that to the other runs; held-out: that to all runs, which this one is not among"`
 	HeldOut   bool     `parquet:"held_out" doc:"whether the fit that simulated it did not know the request"`
 	File      string   `parquet:"file,dict" doc:"measured run"`
 	Request   int32    `parquet:"request,delta" doc:"index of the request in the run, in order of arrival"`
@@ -59,7 +59,7 @@ func rows(set string, r *recording, l latencies) []Row {
 	for i := range all {
 		m := &r.measured
 		all[i] = Row{
-			Set: set, HeldOut: set != "fitted", File: r.name, Request: int32(i), Tenth: int32(r.part(i)), ArrivalUs: w.ArrivalUs[i],
+			Fit: set, HeldOut: set != "all", File: r.name, Request: int32(i), Tenth: int32(r.part(i)), ArrivalUs: w.ArrivalUs[i],
 			Prompt: w.Prompt[i], Output: w.Output[i], TTFT: m.ttft[i], E2E: m.e2e[i], SimTTFT: l.ttft[i], SimE2E: l.e2e[i],
 			TTFTError: l.ttft[i] - m.ttft[i], E2EError: l.e2e[i] - m.e2e[i],
 		}
