@@ -242,16 +242,24 @@ func (f Field) Expected() string {
 	case f.Enum != nil:
 		what = "one of " + strings.Join(f.Enum, ", ")
 	case f.Min != nil && f.Max != nil:
-		what += " from " + number(*f.Min) + " to " + number(*f.Max)
+		what += " from " + number(*f.Min) + " to " + f.most()
 	case f.Min != nil:
 		what += " of at least " + number(*f.Min)
 	case f.Max != nil:
-		what += " of at most " + number(*f.Max)
+		what += " of at most " + f.most()
 	}
 	if f.Unit != "" {
 		what += " (" + f.Unit + ")"
 	}
 	return what
+}
+
+// most prints the upper bound. That of int64 is no float64: the next one is.
+func (f Field) most() string {
+	if strings.HasSuffix(f.Kind, "int") && *f.Max == 1<<63 {
+		return strconv.FormatInt(math.MaxInt64, 10)
+	}
+	return number(*f.Max)
 }
 
 // check returns what v should have been, or nil.

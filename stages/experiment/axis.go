@@ -29,7 +29,7 @@ func (n *node) isForm() bool {
 
 var namePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,99}$`)
 
-const nameExpected = "a name of a-z, 0-9, . _ - that begins with a letter or a digit"
+const nameExpected = "a name of a-z, 0-9, . _ - that begins with a letter or a digit, at most 100 characters"
 
 // checker walks a section before it is expanded: it finds what is wrong
 // whatever is chosen, and all axes.

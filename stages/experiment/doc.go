@@ -50,7 +50,7 @@
 //
 // Only the sections of a job must be there. By default the name is the file's,
 // the seed 1, the replications 1..10, the warm-up 0.2, the baseline the first
-// router or policy, no bound is set, and all tables are kept with all requests:
+// router or policy (with its first values, where it sweeps), no bound is set, and all tables are kept with all requests:
 // only all requests can be cut and summed anew, and only an experiment of more
 // than about a hundred million wants a sample or none.
 //

@@ -47,19 +47,24 @@ f.yaml:7:1: a complex or merge key, which experiment files do not use: expected 
 		{text: rest + "slo: 5\n", want: `f.yaml:4:6: slo: value "5": expected a section of keys and values`},
 		{text: rest + "slo: {ttft_ms: 1s}\n", want: `f.yaml:4:16: slo.ttft_ms: value "1s": expected a number of at least 0 (ms)`},
 		{text: rest + "slo: {ttft_ms: -1}\n", want: `f.yaml:4:16: slo.ttft_ms: value "-1": expected a number of at least 0 (ms)`},
-		{text: rest + "seed: -1\n", want: `f.yaml:4:7: seed: value "-1": expected a whole number`},
-		{text: rest + "seed: 1.5\n", want: `f.yaml:4:7: seed: value "1.5": expected a whole number`},
-		{text: rest + "seed: 99999999999999999999\n", want: `f.yaml:4:7: seed: value "99999999999999999999": expected a whole number`},
+		{text: rest + "seed: -1\n", want: `f.yaml:4:7: seed: value "-1": expected a whole number from 0 to 9223372036854775807`},
+		{text: rest + "seed: 1.5\n", want: `f.yaml:4:7: seed: value "1.5": expected a whole number from 0 to 9223372036854775807`},
+		{text: rest + "seed: 99999999999999999999\n", want: `f.yaml:4:7: seed: value "99999999999999999999": expected a whole number from 0 to 9223372036854775807`},
+		{text: rest + "seed: 9223372036854775808\n", want: `f.yaml:4:7: seed: value "9223372036854775808": expected a whole number from 0 to 9223372036854775807`},
+		{text: rest + "seed: \"2\"\n", want: `f.yaml:4:7: seed: value "2": expected a whole number from 0 to 9223372036854775807, without quotes`},
+		{text: rest + "tables: {replicas: 'true'}\n", want: `f.yaml:4:20: tables.replicas: value "true": expected true or false, without quotes`},
 		{text: rest + "seed: {sweep: [1, 2]}\n", want: `f.yaml:4:7: seed: value "{sweep: [1, 2]}": expected a value: axes and variants stand in workloads, clusters, routers, balls, dispatch, policies`},
-		{text: rest + "seed:\n", want: `f.yaml:4:1: seed: value "": expected a whole number`},
+		{text: rest + "seed:\n", want: `f.yaml:4:1: seed: value "": expected a whole number from 0 to 9223372036854775807`},
 		{text: rest + "warm_up: .95\n", want: `f.yaml:4:10: warm_up: value ".95": expected a number from 0 to 0.9 (share)`},
 		{text: rest + "warm_up: .nan\n", want: `f.yaml:4:10: warm_up: value ".nan": expected a number from 0 to 0.9 (share)`},
-		{text: rest + "name: Quick\n", want: `f.yaml:4:7: name: value "Quick": expected a name of a-z, 0-9, . _ - that begins with a letter or a digit`},
+		{text: rest + "name: Quick\n", want: `f.yaml:4:7: name: value "Quick": expected a name of a-z, 0-9, . _ - that begins with a letter or a digit, at most 100 characters`},
 		{text: rest + "name: 4\n", want: `f.yaml:4:7: name: value "4": expected text`},
-		{text: rest + "name: ../up\n", want: `f.yaml:4:7: name: value "../up": expected a name of a-z, 0-9, . _ - that begins with a letter or a digit`},
+		{text: rest + "name: ../up\n", want: `f.yaml:4:7: name: value "../up": expected a name of a-z, 0-9, . _ - that begins with a letter or a digit, at most 100 characters`},
 		{text: rest + "baseline: round_robin\n", want: `f.yaml:4:11: baseline: value "round_robin": expected the name of a router: random, round-robin; did you mean "round-robin"?`},
-		{text: rest + "replications: 3..1\n", want: `f.yaml:4:15: replications: value "3..1": expected a number n for 1..n, a range such as 1..30, or a list of numbers from 1 to 1000000 without repetition`},
-		{text: rest + "replications: [1, 1]\n", want: `f.yaml:4:15: replications: value "[1, 1]": expected a number n for 1..n, a range such as 1..30, or a list of numbers from 1 to 1000000 without repetition`},
+		{text: workloads + clusters + "routers: [{name: s, t: {sweep: [.1, .2, .3, .4, .5, .6]}}, random]\nbaseline: s\n", want: `f.yaml:4:11: baseline: value "s": expected one of the 6 that it sweeps over: "s t=0.1", "s t=0.2", "s t=0.3", "s t=0.4", "s t=0.5" and so on`},
+		{text: workloads + clusters + "routers: [{name: s, t: {sweep: [.1, .2]}}, random]\nbaseline: s t=.3\n", want: `f.yaml:4:11: baseline: value "s t=.3": expected the name of a router: s, random; or one with its swept values, such as "s t=0.1"; did you mean "s t=0.1"?`},
+		{text: rest + "replications: 3..1\n", want: `f.yaml:4:15: replications: value "3..1": expected a number n for 1..n, a range such as 1..30, or a list of numbers from 1 to 1000000 without repetition, at most 100000 of them`},
+		{text: rest + "replications: [1, 1]\n", want: `f.yaml:4:15: replications: value "[1, 1]": expected a number n for 1..n, a range such as 1..30, or a list of numbers from 1 to 1000000 without repetition, at most 100000 of them`},
 		{text: rest + "tables: {requests: some}\n", want: `f.yaml:4:20: tables.requests: value "some": expected one of all, sample, none`},
 		{text: rest + "tables: {requests: sampel}\n", want: `f.yaml:4:20: tables.requests: value "sampel": expected one of all, sample, none; did you mean "sample"?`},
 		{text: rest + "tables: {replicas: yes}\n", want: `f.yaml:4:20: tables.replicas: value "yes": expected true or false`},
@@ -76,12 +81,12 @@ f.yaml:7:1: a complex or merge key, which experiment files do not use: expected 
 f.yaml:3:10: routers: value "x": expected a list of one or more routers, each a mapping with a name`},
 		{text: "workloads: {name: w}\n" + clusters + routers, want: `f.yaml:1:12: workloads: value "{name: w}": expected a list of one or more workloads, each a mapping with a name`},
 		{text: "workloads: [w]\n" + clusters + routers, want: `f.yaml:1:13: workloads[0]: value "w": expected a mapping with a name, as the list has others`},
-		{text: workloads + clusters + "routers: [random, Random, 3, ~]\n", want: `f.yaml:3:19: routers[1].name: value "Random": expected a name of a-z, 0-9, . _ - that begins with a letter or a digit
+		{text: workloads + clusters + "routers: [random, Random, 3, ~]\n", want: `f.yaml:3:19: routers[1].name: value "Random": expected a name of a-z, 0-9, . _ - that begins with a letter or a digit, at most 100 characters
 f.yaml:3:30: routers[3]: value "~": expected a mapping with a name, as the list has others`},
-		{text: workloads + clusters + "routers: [random, {policy: x}]\n", want: `f.yaml:3:19: routers[1].name: missing: expected a name of a-z, 0-9, . _ - that begins with a letter or a digit`},
+		{text: workloads + clusters + "routers: [random, {policy: x}]\n", want: `f.yaml:3:19: routers[1].name: missing: expected a name of a-z, 0-9, . _ - that begins with a letter or a digit, at most 100 characters`},
 		{text: workloads + clusters + "routers:\n  - random\n  - {name: random, policy: p}\n", want: `f.yaml:5:12: routers[1].name: value "random": expected a name that no other has; line 4 has it too`},
-		{text: "workloads: [{name: {sweep: [a, b]}}]\n" + clusters + routers, want: `f.yaml:1:20: workloads[0].name: value "{sweep: [a, b]}": expected a name of a-z, 0-9, . _ - that begins with a letter or a digit`},
-		{text: "workloads: [{name: w, e: [{share: 1}]}]\n" + clusters + routers, want: `f.yaml:1:27: workloads[0].e[0].name: missing: expected a name of a-z, 0-9, . _ - that begins with a letter or a digit; a list of mappings is a list of variants, of which each configuration takes one (parts of one thing are a mapping by name)`},
+		{text: "workloads: [{name: {sweep: [a, b]}}]\n" + clusters + routers, want: `f.yaml:1:20: workloads[0].name: value "{sweep: [a, b]}": expected a name of a-z, 0-9, . _ - that begins with a letter or a digit, at most 100 characters`},
+		{text: "workloads: [{name: w, e: [{share: 1}]}]\n" + clusters + routers, want: `f.yaml:1:27: workloads[0].e[0].name: missing: expected a name of a-z, 0-9, . _ - that begins with a letter or a digit, at most 100 characters; a list of mappings is a list of variants, of which each configuration takes one (parts of one thing are a mapping by name)`},
 		{text: "workloads: [{name: w, e: [{name: a}, {name: a}, 3]}]\n" + clusters + routers, want: `f.yaml:1:45: workloads[0].e[1].name: value "a": expected a name that no other has; line 1 has it too
 f.yaml:1:49: workloads[0].e[2]: value "3": expected a mapping with a name, as the list has others`},
 
@@ -95,7 +100,7 @@ f.yaml:1:49: workloads[0].e[2]: value "3": expected a mapping with a name, as th
 		{text: "workloads: [{name: w, a: {process: p, rate_rps: 5, zip: z}}]\n" + clusters + routers, want: `f.yaml:1:57: workloads[0].a.zip: value "z": expected it inside the sweep that it is about, such as rate_rps: {sweep: [5], zip: z}`},
 		{text: workloads + "clusters: [{name: c, n: {sweep: [1], value: 2}}]\n" + routers, want: `f.yaml:2:45: clusters[0].n.value: value "2": expected either value or sweep`},
 		{text: workloads + "clusters: [{name: c, n: {zip: z, value: 2}}]\n" + routers, want: `f.yaml:2:31: clusters[0].n.zip: value "z": expected no zip without a sweep`},
-		{text: workloads + "clusters: [{name: c, n: {zip: [z], sweep: [2]}}]\n" + routers, want: `f.yaml:2:31: clusters[0].n.zip: value "[z]": expected a name of a-z, 0-9, . _ - that begins with a letter or a digit`},
+		{text: workloads + "clusters: [{name: c, n: {zip: [z], sweep: [2]}}]\n" + routers, want: `f.yaml:2:31: clusters[0].n.zip: value "[z]": expected a name of a-z, 0-9, . _ - that begins with a letter or a digit, at most 100 characters`},
 		{text: workloads + "clusters: [{name: c, n: {per_replica: true}}]\n" + routers, want: `f.yaml:2:25: clusters[0].n.sweep: missing: expected sweep: [...], or value beside per_replica`},
 		{text: workloads + "clusters: [{name: c, n: {value: 1, per_replica: on}}]\n" + routers, want: `f.yaml:2:49: clusters[0].n.per_replica: value "on": expected true or false`},
 		{text: workloads + "clusters: [{name: c, n: {sweep: [1, 2], zip: z}, m: {sweep: [1, 2, 3], zip: z}}]\n" + routers, want: `f.yaml:2:61: clusters[0].m.sweep: value "[1, 2, 3]": expected 2 values, as many as clusters[0].n, which has the same zip`},
@@ -103,14 +108,14 @@ f.yaml:1:49: workloads[0].e[2]: value "3": expected a mapping with a name, as th
 f.yaml:2:45: clusters[0].m: value ".nan": expected a finite number`},
 		{text: workloads + "clusters: [{name: c, m: [[{a: 1}]]}]\n" + routers, want: `f.yaml:2:27: clusters[0].m[0][0]: value "{a: 1}": expected a plain value: no mapping and no axis stands inside a sweep or a list of lists`},
 		{text: workloads + "clusters: [{name: c, m: " + strings.Repeat("x", 1001) + "}]\n" + routers, want: `f.yaml:2:25: clusters[0].m: value "` + strings.Repeat("x", 57) + `...": expected at most 1000 bytes of text`},
-		{text: workloads + "clusters: [{name: c" + axes(6, 8) + "}]\n" + routers, want: `f.yaml:1:12: workloads: value "[{name: w, generator: g}]": expected a grid of at most 100000 configurations`},
+		{text: workloads + "clusters: [{name: c" + axes(6, 8) + "}]\n" + routers, want: `f.yaml:1:12: workloads: value "[{name: w, generator: g}]": expected a grid of at most 100000 configurations, not 524288`},
 
 		{text: rest, set: []string{"seed"}, want: "--set seed: not an override: expected path=value, such as seed=2"},
 		{text: rest, set: []string{"=1"}, want: "--set =1: not an override: expected path=value, such as seed=2"},
 		{text: rest, set: []string{"seed=a: b: c"}, want: "--set seed=a: b: c: not YAML: mapping value is not allowed in this context: expected valid YAML"},
-		{text: rest, set: []string{"seed=x"}, want: `--set seed=x: seed: value "x": expected a whole number`},
-		{text: rest, set: []string{"seed="}, want: `--set seed=: seed: value "": expected a whole number`},
-		{text: rest, set: []string{"seed.x=1"}, want: `--set seed.x=1: seed: value "{x: 1}": expected a whole number`},
+		{text: rest, set: []string{"seed=x"}, want: `--set seed=x: seed: value "x": expected a whole number from 0 to 9223372036854775807`},
+		{text: rest, set: []string{"seed="}, want: `--set seed=: seed: value "": expected a whole number from 0 to 9223372036854775807`},
+		{text: rest, set: []string{"seed.x=1"}, want: `--set seed.x=1: seed: value "{x: 1}": expected a whole number from 0 to 9223372036854775807`},
 		{text: rest + "seed: 3\n", set: []string{"seed.x=1"}, want: `--set seed.x=1: seed: value "3" has nothing below it: expected a path that ends here`},
 		{text: rest, set: []string{"slo..x=1"}, want: `--set slo..x=1: slo: an empty item in the path: expected path=value, such as seed=2`},
 		{text: rest, set: []string{"routers.randon.x=1"}, want: `--set routers.randon.x=1: routers.randon: no such item: expected one of random, round-robin, * or an index below 2; did you mean "random"?`},
@@ -135,7 +140,7 @@ f.yaml:2:45: clusters[0].m: value ".nan": expected a finite number`},
 		t.Errorf("error is %v, want %s", err, want)
 	}
 	_, err = Load("", []byte(rest+"seed: x\n"), Options{BuiltIn: "quick"})
-	if want := "quick:1:1: name: missing: expected " + nameExpected + "\nquick:4:7: seed: value \"x\": expected a whole number"; err == nil || err.Error() != want {
+	if want := "quick:1:1: name: missing: expected " + nameExpected + "\nquick:4:7: seed: value \"x\": expected a whole number from 0 to 9223372036854775807"; err == nil || err.Error() != want {
 		t.Errorf("error is %v, want %s", err, want)
 	}
 	_, err = Load("", []byte(rest), Options{})

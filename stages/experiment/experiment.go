@@ -5,17 +5,15 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"switchyard/sim/param"
 )
 
 // Experiment is a file with its grid.
 type Experiment struct {
 	Name         string
-	Seed         uint64
-	Replications []int // distinct, in the order of the file, from 1
+	Seed         uint64 // at most 2^63-1, as tables hold it
+	Replications []int  // distinct, in the order of the file, from 1
 	WarmUp       float64
-	Baseline     string // the name of a router or of a dispatch policy; "" where there is none
+	Baseline     string // a router or a dispatch policy, by name or, where one sweeps, by LabelOf; "" where there is none
 	SLO          SLO
 	Tables       Tables
 	File         string             // as given to Load; "" for one that is built in
@@ -110,9 +108,9 @@ func Head() any { return new(head) }
 // beside it.
 type head struct {
 	Name     string  `yaml:"name" doc:"names the folder of results; the file's by default"`
-	Seed     uint64  `yaml:"seed" default:"1" doc:"of all random streams"`
+	Seed     int64   `yaml:"seed" default:"1" min:"0" max:"9223372036854775807" doc:"of all random streams"`
 	WarmUp   float64 `yaml:"warm_up" default:"0.2" min:"0" max:"0.9" unit:"share" doc:"share of arrivals cut, by index"`
-	Baseline string  `yaml:"baseline" doc:"router or dispatch policy that others are compared with; the first by default"`
+	Baseline string  `yaml:"baseline" doc:"router or dispatch policy that others are compared with, one that sweeps with its values: sticky threshold=0.25; the first by default"`
 	SLO      SLO     `yaml:"slo"`
 	Tables   Tables  `yaml:"tables"`
 }
@@ -182,7 +180,7 @@ func (e *Experiment) readHead(root *node) []error {
 	var h head
 	s := Section{choice: c, doc: new(document)}
 	errs = append(errs, s.decode(1, append([]string{"replications"}, sectionKeys()...), &h)...)
-	e.Name, e.Seed, e.WarmUp, e.Baseline, e.SLO, e.Tables = h.Name, h.Seed, h.WarmUp, h.Baseline, h.SLO, h.Tables
+	e.Name, e.Seed, e.WarmUp, e.Baseline, e.SLO, e.Tables = h.Name, uint64(h.Seed), h.WarmUp, h.Baseline, h.SLO, h.Tables
 
 	name := root.get("name")
 	if name == nil {
@@ -247,32 +245,4 @@ func (e *Experiment) readSections(root *node) []error {
 		}
 	}
 	return append(errs, e.checkBaseline(root)...)
-}
-
-func (e *Experiment) checkBaseline(root *node) []error {
-	var names, things []string
-	for _, p := range e.parts {
-		if !p.compete {
-			continue
-		}
-		things = append(things, p.part)
-		for _, item := range p.variants.items {
-			if name := item.get("name"); name != nil && name.raw != "" {
-				names = append(names, name.raw)
-			}
-		}
-	}
-	given := root.get("baseline")
-	switch {
-	case slices.Contains(names, e.Baseline):
-	case given == nil && len(names) > 0:
-		e.Baseline = names[0]
-	case given != nil && len(names) > 0:
-		if text, ok := given.value.(string); ok {
-			err := given.wrong("the name of a " + strings.Join(things, " or ") + ": " + strings.Join(names, ", "))
-			err.Nearest = param.Nearest(text, names)
-			return []error{err}
-		}
-	}
-	return nil
 }

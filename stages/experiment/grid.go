@@ -3,6 +3,7 @@ package experiment
 import (
 	"fmt"
 	"slices"
+	"strconv"
 )
 
 // maxPoints bounds the grid without its replications.
@@ -50,13 +51,22 @@ type grid struct {
 	factors []Factor
 	part    string
 	points  []Point
+
+	// While a grid is only counted, an axis takes its first value alone and
+	// multiplies the weight of what is met below it.
+	counting       bool
+	weight, weighs float64 // of the point that is being made, of all
+	met            int     // points
 }
 
 // section expands the named variants of parts[0] and goes on with the rest.
 // chosen is what the parts have so far, in the job's order.
 func (g *grid) section(parts []part, chosen []Instance) {
 	if len(parts) == 0 {
-		if len(g.points) <= maxPoints {
+		if g.counting {
+			g.met++
+			g.weighs += g.weight
+		} else if len(g.points) <= maxPoints {
 			g.points = append(g.points, Point{Index: len(g.points), Parts: slices.Clone(chosen), Factors: slices.Clone(g.factors)})
 		}
 		return
@@ -78,7 +88,7 @@ func (g *grid) mapping(n *node, skip string, then func(*choice)) {
 	var from func(i, filled int)
 	from = func(i, filled int) {
 		switch {
-		case len(g.points) > maxPoints:
+		case len(g.points) > maxPoints || g.met > maxPoints:
 		case i == len(n.entries):
 			then(&choice{source: n, entries: append([]chosen(nil), entries[:filled]...)})
 		case n.entries[i].key == skip:
@@ -118,21 +128,41 @@ func (g *grid) sweep(n *node, f *form, then func(chosen)) {
 	take := func(i int) {
 		g.mark(n, f.values[i].label(), func() { then(chosen{value: f.values[i], perReplica: f.perReplica}) })
 	}
-	if f.zip == "" {
-		for i := range f.values {
-			take(i)
-		}
-		return
-	}
 	if i, set := g.zips[f.zip]; set {
 		take(i)
 		return
 	}
-	for i := range f.values {
+	taken := len(f.values)
+	if g.counting {
+		before := g.weight
+		defer func() { g.weight = before }()
+		g.weight *= float64(taken)
+		taken = 1
+	}
+	if f.zip == "" {
+		for i := range taken {
+			take(i)
+		}
+		return
+	}
+	for i := range taken {
 		g.zips[f.zip] = i
 		take(i)
 	}
 	delete(g.zips, f.zip)
+}
+
+// size says how many points the parts have, where they are too many to make.
+func (g *grid) size(parts []part) string {
+	count := &grid{doc: g.doc, forms: g.forms, names: g.names, zips: map[string]int{}, counting: true, weight: 1}
+	count.section(parts, make([]Instance, len(parts)))
+	switch {
+	case count.met > maxPoints:
+		return "as many as the variants alone make"
+	case count.weighs < 1e15:
+		return strconv.FormatFloat(count.weighs, 'f', 0, 64)
+	}
+	return fmt.Sprintf("%.3g", count.weighs)
 }
 
 // mark runs then with a factor set.
@@ -163,7 +193,7 @@ func expand(doc *document, grids [][]part, complete bool) (map[string][]Point, [
 		g := &grid{doc: doc, forms: c.forms, names: names, zips: map[string]int{}}
 		g.section(parts, make([]Instance, len(parts)))
 		if len(g.points) > maxPoints {
-			return nil, []error{parts[0].variants.wrong(fmt.Sprintf("a grid of at most %d configurations", maxPoints))}
+			return nil, []error{parts[0].variants.wrong(fmt.Sprintf("a grid of at most %d configurations, not %s", maxPoints, g.size(parts)))}
 		}
 		points[jobs[i].name] = g.points
 	}

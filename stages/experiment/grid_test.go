@@ -264,3 +264,23 @@ func BenchmarkLoad(b *testing.B) {
 		}
 	}
 }
+
+// TestSize counts grids that can be made as those that are too large are.
+func TestSize(t *testing.T) {
+	for _, text := range []string{
+		least, manual(t),
+		"workloads: [{name: w, r: {sweep: [1, 2, 3], zip: z}, q: {sweep: [4, 5]}}]\n" +
+			"clusters: [{name: c, n: {sweep: [1, 2, 3], zip: z}}, {name: d, e: [{name: x, n: {sweep: [1, 2, 3], zip: z}}, {name: y}]}]\n" +
+			"routers: [random, {name: s, t: {sweep: [1, 2]}}]\n",
+	} {
+		e := load(t, text, Options{})
+		c := &checker{forms: map[*node]*form{}, paths: map[*node]string{}, zips: map[string]*node{}}
+		for _, p := range e.parts {
+			c.variants(p.variants, p.part)
+		}
+		g := &grid{forms: c.forms, names: c.factors()}
+		if got, want := g.size(e.parts), fmt.Sprint(len(e.Points[Simulate])); got != want {
+			t.Errorf("%s\nis counted as %s configurations, has %s", text, got, want)
+		}
+	}
+}

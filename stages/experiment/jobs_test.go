@@ -50,15 +50,24 @@ dispatch: [{name: d, load: {sweep: [.5, .9], zip: z}}]
 
 // TestBaseline is the first of what competes, and balls compete with nothing.
 func TestBaseline(t *testing.T) {
+	const swept = "workloads: [{name: w}]\nclusters: [{name: c}]\nrouters: [{name: s, t: {sweep: [.1, .2]}}, random]\n"
 	for text, want := range map[string]string{
 		"balls: [{name: b}]\n":                                                             "",
 		"dispatch: [{name: d}]\npolicies: [jsq, random]\n":                                 "jsq",
 		"dispatch: [{name: d}]\npolicies: [jsq, random]\nbaseline: random\n":               "random",
 		"dispatch: [{name: d}]\npolicies: [jsq]\n" + least:                                 "jsq",
 		"dispatch: [{name: d}]\npolicies: [jsq]\n" + least + "baseline: random\nseed: 3\n": "random",
+		swept:                           "s t=0.1",
+		swept + "baseline: s t=0.2\n":   "s t=0.2",
+		swept + "baseline: 's t=0.2'\n": "s t=0.2",
+		swept + "baseline: random\n":    "random",
+		// Swept with the workload, the two never meet.
+		"workloads: [{name: w, r: {sweep: [1, 2], zip: z}}]\nclusters: [{name: c}]\nrouters: [{name: s, t: {sweep: [.1, .2], zip: z}}]\n": "s",
 	} {
 		if e := load(t, text, Options{}); e.Baseline != want {
 			t.Errorf("%s: baseline %q, want %q", text, e.Baseline, want)
+		} else if again := load(t, string(e.Resolved()), Options{}); again.Baseline != want {
+			t.Errorf("%s: resolved, baseline %q, want %q", text, again.Baseline, want)
 		}
 	}
 }

@@ -30,6 +30,7 @@ type node struct {
 	kind    kind
 	value   any    // of a scalar: nil, bool, int64, uint64, float64 or string
 	raw     string // of a scalar: as written
+	quoted  bool   // of a scalar: text whatever it looks like
 	items   []*node
 	entries []entry
 	at      position
@@ -131,6 +132,19 @@ func (n *node) unknown(e entry, known []string) *Error {
 	}
 	return &Error{File: e.at.file, Line: e.at.line, Column: e.at.column, Path: join(n.path, e.key), Problem: "unknown key",
 		Expected: expected, Nearest: param.Nearest(e.key, known)}
+}
+
+// quotes says what to do about a text that would be something else without its
+// quotes; "" where there is nothing to do.
+func (n *node) quotes() string {
+	if !n.quoted {
+		return ""
+	}
+	switch resolve(n.raw).(type) {
+	case string, nil:
+		return ""
+	}
+	return ", without quotes"
 }
 
 // plain returns a value as param.Set takes it; n holds no mapping.

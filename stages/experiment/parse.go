@@ -171,7 +171,7 @@ func (p *treeReader) read(n ast.Node, fallback position, path string, depth int)
 		return &node{value: x.Value.Value, raw: x.Value.Value, at: at}
 	case *ast.StringNode:
 		if tk := x.GetToken(); tk.Type == token.SingleQuoteType || tk.Type == token.DoubleQuoteType {
-			return &node{value: x.Value, raw: x.Value, at: at}
+			return &node{value: x.Value, raw: x.Value, quoted: true, at: at}
 		}
 		return plainNode(x.Value, at)
 	case *ast.NullNode:

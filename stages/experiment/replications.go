@@ -10,7 +10,7 @@ const (
 	maxReplications = 100_000
 )
 
-const replicationsExpected = "a number n for 1..n, a range such as 1..30, or a list of numbers from 1 to 1000000 without repetition"
+const replicationsExpected = "a number n for 1..n, a range such as 1..30, or a list of numbers from 1 to 1000000 without repetition, at most 100000 of them"
 
 // replications reads what stands under that key, nil for the default.
 func replications(n *node) ([]int, error) {

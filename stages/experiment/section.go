@@ -256,7 +256,7 @@ func (d *decoder) set(e *chosen, s *slot) {
 		value = times(value, d.replicas)
 	}
 	if err := param.Set(s.target.ptr, s.name, value); err != nil {
-		fail(e.value.wrong(f.Expected()))
+		fail(e.value.wrong(f.Expected() + e.value.quotes()))
 	}
 }
 
