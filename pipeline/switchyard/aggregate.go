@@ -23,7 +23,7 @@ Nothing is simulated again: tables summary and comparisons are replaced in
 place. Another warm-up needs "requests: all" among the experiment's tables.`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "baseline", Usage: "`ROUTER` that the others are compared with", DefaultText: "the experiment's"},
-			&cli.Float64Flag{Name: "warm-up", DefaultText: "as simulated", Usage: "`SHARE` of the arrivals to cut, at least 0 and less than 1"},
+			&cli.Float64Flag{Name: "warm-up", DefaultText: "as simulated", Usage: "`SHARE` of the arrivals to cut, 0 to 0.9"},
 			allowMissingFlag(),
 		},
 		Action: func(c *cli.Context) error {

@@ -17,6 +17,10 @@ import (
 // level is the confidence of every interval.
 const level = 0.95
 
+// mostWarmUp is what an experiment file allows, too: less than a tenth of the
+// arrivals is no window.
+const mostWarmUp = 0.9
+
 // Options says how to aggregate. The zero value compares with the first router
 // of the grid over the windows of `cells`, and wants every replication.
 type Options struct {
@@ -25,7 +29,7 @@ type Options struct {
 	// where a point has several. Empty means the router of the first
 	// configuration.
 	Baseline string
-	// WarmUp, in [0, 1), cuts the window anew; nil keeps that of the plan or,
+	// WarmUp, in [0, 0.9] as in an experiment file, cuts the window anew; nil keeps that of the plan or,
 	// without one, of `cells`. It needs all requests in table `requests`. The
 	// replicas' state over the window (utilisation, mean KV use) is not in
 	// there, and NULL then.
@@ -54,8 +58,8 @@ type Result struct {
 // Run reads the tables of cells of an experiment's folder (and `requests` where
 // they are all kept) and writes `summary` and `comparisons` into it.
 func Run(dir string, o Options) (*Result, error) {
-	if o.WarmUp != nil && !(*o.WarmUp >= 0 && *o.WarmUp < 1) {
-		return nil, fmt.Errorf("warm-up is %v, expected at least 0 and less than 1", *o.WarmUp)
+	if o.WarmUp != nil && !(*o.WarmUp >= 0 && *o.WarmUp <= mostWarmUp) {
+		return nil, fmt.Errorf("warm-up is %v, expected 0 to %v, as in an experiment file", *o.WarmUp, mostWarmUp)
 	}
 	var in rows
 	if err := in.read(dir, o); err != nil {

@@ -136,6 +136,17 @@ func TestBaselines(t *testing.T) {
 			t.Errorf("baseline %q: %d comparisons", c.baseline, len(r.Comparisons))
 		}
 	}
+	// The first router is the baseline with its first values.
+	first := slices.Concat(s.routers[1:], s.routers[:1])
+	s.routers = first
+	swept := s.cells(6)
+	for i := range swept {
+		swept[i].Router, _, _ = strings.Cut(swept[i].RouterPoint, " ")
+	}
+	r, err := analyse(swept, nil, Options{})
+	if err != nil || len(r.Comparisons) != 2*len(metrics) || r.points[0].baseline.RouterPoint != first[0] {
+		t.Errorf("no baseline named: %v, %+v", err, r)
+	}
 	// Each swept value is a router of its own, in the family too.
 	row := findComparison(t, mustAnalyse(t, cells, Options{Baseline: "random"}), 2, meanE2E)
 	if row.Family != 2 || row.RouterPoint != "sticky threshold=0.5" || row.Router != "sticky" {

@@ -66,13 +66,31 @@ func setBaselines(points []*point, name string) error {
 	for _, job := range jobs {
 		own := name
 		if !slices.Contains(routerNames(byJob[job]), own) {
-			own = byJob[job][0].configs[0].Router
+			own = firstBaseline(byJob[job])
 		}
 		if err := findBaselines(byJob[job], own); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// firstBaseline is the router of a job's first configuration, with its swept
+// values where a point has several of them.
+func firstBaseline(points []*point) string {
+	first := points[0].configs[0]
+	for _, p := range points {
+		several := 0
+		for _, c := range p.configs {
+			if c.Router == first.Router {
+				several++
+			}
+		}
+		if several > 1 {
+			return first.RouterPoint
+		}
+	}
+	return first.Router
 }
 
 // findBaselines sets each point's baseline: the configuration whose router

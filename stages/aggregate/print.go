@@ -53,7 +53,7 @@ func (r *Result) Print(w io.Writer) error {
 }
 
 // legend is what the blocks used and the foot has to explain.
-type legend struct{ intervals, ratios, ties, saturated, single, theory bool }
+type legend struct{ intervals, ratios, ties, saturated, none, single, theory bool }
 
 func (l *legend) print(w io.Writer) {
 	if l.intervals {
@@ -70,6 +70,9 @@ func (l *legend) print(w io.Writer) {
 	}
 	if l.saturated {
 		fmt.Fprintln(w, "sat.  saturated: cannot keep up with its arrivals; latency depends on the run's length, no ratio")
+	}
+	if l.none {
+		fmt.Fprintln(w, "none  no rank: nothing that was measured there was served")
 	}
 	if l.single {
 		fmt.Fprintln(w, "One replication has no intervals: differences may be chance.")
@@ -110,6 +113,7 @@ func (p *point) print(w io.Writer, l *legend) {
 		}
 		l.ties = l.ties || c.tied
 		l.saturated = l.saturated || c.saturated
+		l.none = l.none || c.class() == 2
 		l.single = l.single || len(c.replications) == 1
 	}
 	printColumns(w, columns)

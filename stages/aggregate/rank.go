@@ -17,7 +17,7 @@ type ranked struct {
 	*configuration
 	level float64 // mean latency, NaN without a value
 	tied  bool    // with the best
-	rank  string  // "1", "1=", "3", "sat."; "" without a value
+	rank  string  // "1", "1=", "3", "sat."; "none" without a value
 }
 
 // ranking orders a point's configurations by their mean latency, best
@@ -45,6 +45,7 @@ func (p *point) ranking() []ranked {
 		r := &list[i]
 		switch {
 		case r.class() == 2:
+			r.rank = "none"
 		case r.saturated:
 			r.rank = "sat."
 		case r.tied:
