@@ -56,6 +56,11 @@ func (d *Decoder) generated(in experiment.Instance, replicas int) (*Variant, err
 	if err := experiment.Join(err, wrong); err != nil {
 		return nil, err
 	}
+	if times.closed {
+		if err := openPace(in.Section); err != nil {
+			return nil, err
+		}
+	}
 	v := &Variant{Name: in.Name, seed: d.Seed, requests: item.Requests, blockTokens: 16, rate: times.rate, source: generated, notes: times.notes}
 	v.parameters = append([]string{"generator=" + item.Generator, fmt.Sprintf("requests=%d", item.Requests)}, parameters...)
 	v.parameters = append(v.parameters, param.Nest("arrivals", times.parameters)...)
@@ -66,6 +71,17 @@ func (d *Decoder) generated(in experiment.Instance, replicas int) (*Variant, err
 		}
 		spec := workload.Spec{Seed: d.Seed, Replication: replication, Requests: item.Requests, Generator: generator, Arrivals: process}
 		return spec.Each(emit)
+	}
+	if times.recorded > 0 {
+		// How many sessions there are, each of which needs a time, is known
+		// only when they are made.
+		_, err := times.replication(1)
+		if err == nil && times.recorded < item.Requests {
+			err = v.each(1, func(*workload.Request) error { return nil })
+		}
+		if err != nil {
+			return nil, in.Section.Errorf("arrivals.trace", "another trace, or fewer requests: "+err.Error(), nil)
+		}
 	}
 	return v.seal(), nil
 }

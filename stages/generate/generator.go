@@ -48,11 +48,12 @@ func decodeGenerator(s experiment.Section, replicas int, item any) (workload.Gen
 	if err := s.Decode(replicas, item, &section); err != nil {
 		return nil, nil, err
 	}
+	if len(section.Components.Keys()) == 0 {
+		return nil, nil, s.Errorf("components", "one component or more, such as tools: {generator: tool-use, share: 0.7}", nil)
+	}
 	parameters, err := decodeComponents(mixture, section.Components, replicas)
-	if err == nil {
-		if wrong := mixture.Check(); wrong != nil {
-			err = s.Errorf("components", wrong.Error(), nil)
-		}
+	if err == nil && mixture.Check() != nil { // names are keys, shares have bounds: only their sum is left
+		err = s.Errorf("components", "a component with a share above 0", nil)
 	}
 	return mixture, parameters, err
 }
@@ -98,6 +99,8 @@ type arrivals struct {
 	rate        float64 // 0 without one
 	parameters  []string
 	notes       []string // see Variant.Notes
+	closed      bool     // sessions start when others have ended
+	recorded    int      // times of a trace; 0 of any other process
 	replication func(replication int) (workload.Process, error)
 }
 
@@ -124,10 +127,27 @@ func (d *Decoder) arrivals(s experiment.Section, replicas int) (*arrivals, error
 		parameters:  append([]string{"process=" + name}, param.Canonical(process)...),
 		replication: func(int) (workload.Process, error) { return process, nil },
 	}
+	_, a.closed = process.(*workload.ClosedLoop)
 	if rated, ok := process.(interface{ RateRps() float64 }); ok {
 		a.rate = rated.RateRps()
 	}
 	return a, nil
+}
+
+// openPace returns an error at the first pace of a section that is open, which
+// needs arrivals at times.
+func openPace(s experiment.Section) error {
+	if pace, _ := s.String("pace"); pace == "open" {
+		return s.Errorf("pace", "closed, or arrivals at times: under process: closed-loop a session starts when another has ended", nil)
+	}
+	components, _ := s.Section("components")
+	for _, name := range components.Keys() {
+		below, _ := components.Section(name)
+		if err := openPace(below); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // recorded are the times of a trace, resampled as the trace itself would be.
@@ -139,6 +159,7 @@ func (d *Decoder) recorded(s experiment.Section, replicas int, item *arrivalsIte
 	return &arrivals{
 		parameters: append([]string{"process=trace"}, play.parameters...),
 		notes:      play.notes,
+		recorded:   play.cut.Len(),
 		replication: func(replication int) (workload.Process, error) {
 			var r workload.Recorded
 			err := play.each(replication, d.Seed, func(q *workload.Request) error {

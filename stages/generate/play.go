@@ -3,10 +3,12 @@ package generate
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
-	"os"
+	"strings"
 	"sync"
 
 	"switchyard/sim/param"
@@ -60,7 +62,13 @@ func (d *Decoder) play(s experiment.Section, replicas int, beside ...any) (*play
 	if err != nil {
 		return nil, err
 	}
+	if _, known := trace.Find(source.Format); !known && source.Format != "" {
+		return nil, s.Errorf("format", "one of "+strings.Join(trace.Names(), ", ")+", or none to have it told by the first bytes", trace.Names())
+	}
 	t, err := d.load(traceID{path, source})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, s.Errorf("trace", "a file that is there: its digest tells which requests these are, also where table workload has them: "+err.Error(), nil)
+	}
 	if err != nil {
 		return nil, s.Errorf("trace", "a readable trace: "+err.Error(), nil)
 	}
@@ -118,7 +126,7 @@ func (d *Decoder) load(id traceID) (*loaded, error) {
 	if l, ok := d.traces[id]; ok {
 		return l, nil
 	}
-	file, err := os.Open(id.path)
+	file, err := experiment.Open(id.path)
 	if err != nil {
 		return nil, err
 	}

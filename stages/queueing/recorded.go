@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
-	"os"
 	"path/filepath"
 
 	"switchyard/sim/queueing"
@@ -106,7 +105,7 @@ func (d *decoder) read(s experiment.Section, p RecordedParams) (*recording, erro
 		return r, nil
 	}
 	unreadable := func(err error) error { return s.Errorf("trace", "a readable trace: "+err.Error(), nil) }
-	file, err := os.Open(path)
+	file, err := experiment.Open(path)
 	if err != nil {
 		return nil, unreadable(err)
 	}

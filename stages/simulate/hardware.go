@@ -2,7 +2,7 @@ package simulate
 
 import (
 	"errors"
-	"os"
+	"io"
 	"strings"
 
 	"switchyard/sim/hardware"
@@ -141,7 +141,12 @@ func loadSteps(step experiment.Section) (points []hardware.Point, digest string,
 	if err != nil {
 		return nil, "", err
 	}
-	data, err := os.ReadFile(path)
+	file, err := experiment.Open(path)
+	if err != nil {
+		return nil, "", step.Errorf("file", "a readable table of steps: "+err.Error(), nil)
+	}
+	defer file.Close()
+	data, err := io.ReadAll(file)
 	if err == nil {
 		points, err = ReadSteps(path, data)
 	}

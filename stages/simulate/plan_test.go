@@ -162,7 +162,7 @@ func TestCellKey(t *testing.T) {
 		"the objective":           {"ttft_ms: 2000", "ttft_ms: 10"},
 		"the warm-up":             {"warm_up: 0.1", "warm_up: 0.3"},
 		"the tables":              {"requests: all", "requests: none"},
-		"the baseline":            {"seed: 7", "seed: 7\nbaseline: sticky"},
+		"the baseline":            {"seed: 7", "seed: 7\nbaseline: sticky threshold=0.5"},
 		"a default of the router": {"policy: prefix-threshold", "belief: dispatched, policy: prefix-threshold"},
 		"a default of the engine": {"gpu: a6000", "gpu: a6000\n    engine: {chunk_tokens: 1024, order: fcfs}"},
 		"defaults of the cluster": {"gpu: a6000", "gpu: a6000\n    tensor_parallel: 1\n    mfu: 0.7\n    kv_tokens: 0"},
