@@ -41,7 +41,7 @@ missing, 130 interrupted (the same command resumes).`,
 		Writer:    stdout,
 		ErrWriter: stderr,
 		Commands: []*cli.Command{
-			runCommand(), generateCommand(), simulateCommand(), queueCommand(), aggregateCommand(),
+			runCommand(), generateCommand(), simulateCommand(), queueCommand(), aggregateCommand(), calibrateCommand(),
 			listCommand(), configCommand(), statusCommand(), queryCommand(), schemaCommand(),
 			completionCommand(), completeCommand(), versionCommand(),
 		},
@@ -87,8 +87,12 @@ func expectedOf(f cli.Flag) string {
 // exactly checks the number of a command's arguments.
 func exactly(c *cli.Context, least, most int) error {
 	if n := c.NArg(); n < least || n > most {
+		takes := c.Command.ArgsUsage
+		if takes == "" {
+			takes = "no arguments"
+		}
 		return fmt.Errorf("%s takes %s, got %d argument%s; see %s",
-			c.Command.Name, c.Command.ArgsUsage, n, plural(n), helpOf(c.Command.Name))
+			c.Command.Name, takes, n, plural(n), helpOf(c.Command.Name))
 	}
 	return nil
 }

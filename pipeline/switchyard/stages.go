@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"switchyard/stages/aggregate"
+	"switchyard/stages/calibrate"
 	"switchyard/stages/experiment"
 	"switchyard/stages/generate"
 	"switchyard/stages/queueing"
@@ -23,6 +24,7 @@ import (
 func schemas() (all []table.Schema) {
 	definitions := slices.Concat(generate.Tables(), simulate.Tables(), queueing.Tables())
 	definitions = append(append(definitions, run.Failures), aggregate.Tables()...)
+	definitions = append(definitions, calibrate.Tables()...)
 	for _, d := range definitions {
 		all = append(all, d.Schema())
 	}

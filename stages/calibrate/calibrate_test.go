@@ -74,7 +74,7 @@ func TestRecovery(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := with(qwen(), "async_scheduling=true")
-			runs := []*trace.Measured{made(t, name, e, 1, 1000, 400_000), made(t, name, e, 2, 1000, 150_000)}
+			runs := []*trace.Measured{made(t, name, e, 1, 800, 400_000), made(t, name, e, 2, 800, 150_000)}
 			recordings := make([]*recording, 2)
 			for i := range runs {
 				recordings[i], _ = newRecording(runs[i])
@@ -127,8 +127,8 @@ func TestRecovery(t *testing.T) {
 // was left out are small, everything is said the same twice, and the block has
 // the coefficients.
 func TestRun(t *testing.T) {
-	runs := []*trace.Measured{made(t, "max-linear", with(qwen(), "async_scheduling=true"), 1, 120, 400_000), made(t, "max-linear", with(qwen(), "async_scheduling=true"), 2, 120, 150_000)}
-	held := []*trace.Measured{made(t, "max-linear", with(qwen(), "async_scheduling=true"), 3, 120, 120_000)}
+	runs := []*trace.Measured{made(t, "max-linear", with(qwen(), "async_scheduling=true"), 1, 90, 400_000), made(t, "max-linear", with(qwen(), "async_scheduling=true"), 2, 90, 150_000)}
+	held := []*trace.Measured{made(t, "max-linear", with(qwen(), "async_scheduling=true"), 3, 90, 120_000)}
 	var printed [2]string
 	for k := range printed {
 		r, err := Run(t.Context(), runs, held, Options{Step: "max-linear", Engine: qwen()})
@@ -150,7 +150,7 @@ func TestRun(t *testing.T) {
 		for _, c := range r.Comparisons {
 			sets[c.Set]++
 			for _, e := range c.Errors {
-				if math.Abs(e.Mean) > .03 || e.Lo > e.Mean || e.Mean > e.Hi {
+				if math.Abs(e.Mean) > .06 || e.Lo > e.Mean || e.Mean > e.Hi {
 					t.Errorf("%s of %s: %s is off by %+v", c.Set, c.File, e.Metric, e)
 				}
 			}
@@ -158,7 +158,7 @@ func TestRun(t *testing.T) {
 		if sets["all"] != 2 || sets["tenths"] != 2 || sets["runs"] != 2 || sets["held-out"] != 1 {
 			t.Errorf("compared %v", sets)
 		}
-		if want := 3*2*120 + 120; len(r.Rows) != want {
+		if want := 3*2*90 + 90; len(r.Rows) != want {
 			t.Errorf("%d rows, want %d", len(r.Rows), want)
 		}
 		inside, outside := r.Outlook[0], r.Outlook[len(r.Outlook)-1]

@@ -9,14 +9,27 @@ import (
 	"switchyard/stages/stats"
 )
 
-// width returns the width of the differences that stand for derivatives, in units of
-// where the search started: wide, so that what jumps averages out. The first few
-// are narrower, while latencies are far from linear.
-func width(iteration int) float64 {
-	if iteration < 3 {
-		return 0.1
+// Derivatives are differences: wide enough that the change stands out from the
+// chance in it, and no wider, since latencies bend. A coefficient moves by so
+// much that residuals change by about visible, within bounds in units of where
+// the search started.
+const (
+	firstWidth = 0.1
+	leastWidth = 0.01
+	mostWidth  = 0.3
+	visible    = 8.0
+)
+
+// widths returns how far coefficients move for the derivatives after those that
+// are known.
+func widths(j *mat.Dense) []float64 {
+	rows, n := j.Dims()
+	w := make([]float64, n)
+	for c := range w {
+		size := mat.Norm(j.ColView(c), 2) / math.Sqrt(float64(rows))
+		w[c] = min(max(visible/max(size, 1e-9), leastWidth), mostWidth)
 	}
-	return 0.2
+	return w
 }
 
 // A descent ends when so many steps in a row have not gained this share.
@@ -38,11 +51,16 @@ func descend(at evaluator, x []float64, most int) ([]float64, error) {
 		return x, err
 	}
 	damping, idle := 0.01, 0
+	width := make([]float64, len(x))
+	for c := range width {
+		width[c] = firstWidth
+	}
 	for i := 0; i < most && idle < patience; i++ {
-		j, err := jacobian(at, x, width(i))
+		j, err := jacobian(at, x, width)
 		if err != nil {
 			return x, err
 		}
+		width = widths(j)
 		bound := 3 * typical(r)
 		before := huber(r, bound)
 		normal, right := normalEquations(j, r, bound)
@@ -70,14 +88,14 @@ func descend(at evaluator, x []float64, most int) ([]float64, error) {
 	return x, nil
 }
 
-// jacobian returns the derivatives by central differences of width h; no
+// jacobian returns the derivatives by central differences of these widths; no
 // coefficient goes below its least.
-func jacobian(at evaluator, x []float64, h float64) (*mat.Dense, error) {
+func jacobian(at evaluator, x, width []float64) (*mat.Dense, error) {
 	var j *mat.Dense
 	for c := range x {
 		up, down := slices.Clone(x), slices.Clone(x)
-		up[c] += h
-		down[c] = max(least, down[c]-h)
+		up[c] += width[c]
+		down[c] = max(least, down[c]-width[c])
 		a, err := at(up)
 		if err != nil {
 			return nil, err

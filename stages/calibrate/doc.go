@@ -15,20 +15,25 @@
 //  1. A recording becomes a workload. Cached tokens, where recorded, are stood
 //     for by a beginning that requests share.
 //  2. The search starts from what the hardware's figures suggest (60 % of the
-//     FLOP/s, 85 % of the bandwidth), over the logarithms of the coefficients.
-//     The loss is a mean of absolute errors of log E2E, of log TTFT, and of the
-//     sorted log TTFT; see data.loss. It jumps where a request just misses a
-//     step, so the search is Nelder and Mead's, restarted.
+//     FLOP/s, 85 % of the bandwidth) and goes by Gauss and Newton's steps. A
+//     single request's time to first token jumps where it just misses a step,
+//     and after some hundred steps that is a matter of chance. So each
+//     candidate plays a recording several times with slightly moved arrivals,
+//     and residuals are means of log TTFT and log E2E over groups of about 40
+//     requests: of like time, prompt, output, crowd and latency. Large residuals
+//     count by their size, not its square (Huber's loss). What is suggested
+//     counts as one faint observation, which decides where the data are silent.
 //  3. Whether the scheduler is asynchronous is decided by which of both fits
 //     better, unless it is given.
 //  4. Each tenth of every recording (consecutive in time) is left out in turn,
 //     and so is each recording where there are several. These fits start anew.
 //     What they say of what they did not see is the error to believe.
 //  5. The tenths also give each coefficient a standard error (jackknife). The
-//     Jacobian of means over tenths, by coefficients, says what the data
+//     Jacobian of the groups' means, by coefficients, says what the data
 //     identify: its singular values, and for each coefficient the least change
 //     that the data would notice, with the others fixed, and with the others
-//     compensating.
+//     compensating. With prompts of one length, for instance, time for each
+//     request and time for each token of context are only known in sum.
 //  6. Rivals are fitted: other assumptions about what the data do not hold
 //     (attention at half the speed, a sharp knee), and the linear form. Those
 //     with nearly the same loss cannot be told from the fit.

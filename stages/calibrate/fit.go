@@ -2,6 +2,7 @@ package calibrate
 
 import (
 	"context"
+	"math"
 
 	"switchyard/sim/cluster"
 )
@@ -35,7 +36,7 @@ func fit(ctx context.Context, f *form, d data, from []float64, steps int) (fitte
 		if err != nil {
 			return nil, err
 		}
-		return g.residuals(simulated), nil
+		return append(g.residuals(simulated), prior(x)...), nil
 	}, from, steps)
 	if err != nil {
 		return best, err
@@ -46,4 +47,19 @@ func fit(ctx context.Context, f *form, d data, from []float64, steps int) (fitte
 	}
 	best.loss = d.loss(simulated)
 	return best, nil
+}
+
+// doubt is the deviation that a coefficient is believed to have, in shares of
+// what is suggested for it, before anything is known.
+const doubt = 0.5
+
+// prior returns residuals that hold a coefficient near what is suggested for it.
+// They are of no consequence where the data say anything: in units in which
+// groups of requests are off by about one, there are hundreds of those.
+func prior(x []float64) []float64 {
+	all := make([]float64, len(x))
+	for i, v := range x {
+		all[i] = (v - 1) / doubt * math.Sqrt(kinds)
+	}
+	return all
 }

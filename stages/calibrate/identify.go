@@ -16,9 +16,6 @@ type curve struct {
 	together []float64 // the same, with the others compensating as well as they can
 }
 
-// nudge is the share by which coefficients move for the derivatives.
-const nudge = 0.2
-
 // faint is a singular value below which the data say nothing: a change of ten
 // times the coefficient would not be noticed.
 const faint = 0.1
@@ -39,6 +36,10 @@ func identify(fit fitted, runs []*recording) (*curve, error) {
 	}
 	var j [2]*mat.Dense
 	noise := 0.0
+	width := make([]float64, len(one))
+	for i := range width {
+		width[i] = firstWidth
+	}
 	for k := range j {
 		relative := func(x []float64) ([]float64, error) { // by relative changes
 			at := make([]float64, len(x))
@@ -58,8 +59,14 @@ func identify(fit fitted, runs []*recording) (*curve, error) {
 		for _, v := range r {
 			noise += v * v / float64(2*len(r))
 		}
-		if j[k], err = jacobian(relative, one, nudge); err != nil {
-			return nil, err
+		for range 2 { // for good widths
+			if j[k], err = jacobian(relative, one, width); err != nil {
+				return nil, err
+			}
+			if k == 1 {
+				break
+			}
+			width = widths(j[k])
 		}
 	}
 	var product mat.Dense

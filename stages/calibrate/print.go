@@ -63,7 +63,9 @@ func (r *Result) printCoefficients(w io.Writer) {
 		}
 		fmt.Fprintf(w, "%s\t%s %s\t± %s\t%s\t%s\t%s\t%s\n", c.Name, figure(c.Value), c.Unit, figure(c.Error), figure(c.Start), percent(c.Alone), percent(c.Together), verdict)
 	}
-	fmt.Fprint(w, "\nnoticed: relative change that moves means over tenths of a run by their noise, the other coefficients fixed or compensating.\n")
+	fmt.Fprint(w, "\nnoticed: relative change that moves means over groups of requests by their noise, the other coefficients fixed or compensating.\n"+
+		"Where the data are silent, a coefficient stays near what the hardware's figures suggest.\n"+
+		"\n")
 	if n := len(r.Singular); n > 0 {
 		fmt.Fprint(w, "Singular values of the Jacobian:")
 		for _, s := range r.Singular {
@@ -75,7 +77,7 @@ func (r *Result) printCoefficients(w io.Writer) {
 				fmt.Fprintf(w, " %+.2f %s", c.Weakest, c.Name)
 			}
 		}
-		fmt.Fprint(w, " (logarithms).\n")
+		fmt.Fprint(w, " (relative changes).\n")
 	}
 	if r.Step == "max-linear" {
 		fmt.Fprint(w, "From the model's shape, not from the data: the attention of prefills. Assumed: how compute takes over from weights (knee).\n")

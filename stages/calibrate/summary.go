@@ -63,8 +63,8 @@ func split(of []int, key func(i int) float64) [][]int {
 }
 
 // residuals returns, of each group, how far the means of log TTFT and log E2E
-// are off, in units of their scales and weighted by the square root of the
-// group's size; and how far the sorted TTFT are.
+// are off over all echoes, in units of their scales and weighted by the square
+// root of the group's size.
 func (g groups) residuals(simulated [][]latencies) []float64 {
 	var all []float64
 	for k, r := range g.d.runs {

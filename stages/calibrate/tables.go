@@ -38,7 +38,7 @@ type Coefficient struct {
 	From     string  `parquet:"start_from" doc:"where start comes from"`
 	Alone    float64 `parquet:"noticed_alone" unit:"share" doc:"relative change that the data notice while the other coefficients stay"`
 	Together float64 `parquet:"noticed_together" unit:"share" doc:"relative change that they notice while the others compensate as well as they can; 1 and more: not identified"`
-	Weakest  float64 `parquet:"weakest_direction" doc:"its component in the direction of logarithms in which the data say least"`
+	Weakest  float64 `parquet:"weakest_direction" doc:"its component in the direction of relative changes in which the data say least"`
 }
 
 // The tables.
