@@ -33,8 +33,9 @@
 // wraps ErrStorage; what was committed stays. A task that fails, or panics,
 // costs only itself: it is tried again by the next run, and its row in
 // `failures` goes when it succeeds. The first interrupt lets the tasks in
-// flight end and commits their rows, without compaction; the second gives up
-// at once.
+// flight end, commits their rows and compacts what is done, so that the tables
+// can be looked at before the run goes on; the second gives up at once, and
+// leaves what is committed in the parts.
 //
 // Keys that are on disk but not among the job's (30 replications before, 5
 // now) leave the finished tables and stay in the folder of parts, so that the

@@ -163,14 +163,17 @@ func (e *execution) body(ctx context.Context) error {
 		if err := e.runTasks(ctx); err != nil {
 			return err
 		}
-		if e.isInterrupted() || e.options.FailFast && len(e.failures) > 0 {
+		if ctx.Err() != nil { // aborted: the parts hold what is done
 			return e.writeFailures()
 		}
+		// What is done so far makes tables too, for whoever looks at them
+		// before the run goes on.
+		stopped := e.isInterrupted() || e.options.FailFast && len(e.failures) > 0
 		whole, err := e.compact()
 		if err != nil {
 			return err
 		}
-		if whole {
+		if whole || stopped {
 			return e.writeFailures()
 		}
 	}

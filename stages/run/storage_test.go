@@ -51,6 +51,7 @@ func stopEarly(t *testing.T, s synthetic) string {
 	job.Next = func(done Task) ([]Task, error) {
 		if done.Index == int32(last)-1 {
 			signals <- os.Interrupt
+			signals <- os.Interrupt // parts stay parts
 			time.Sleep(50 * time.Millisecond)
 		}
 		return nil, nil
