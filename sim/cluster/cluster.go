@@ -33,7 +33,8 @@ type Config struct {
 	Step     engine.StepModel
 	KVTokens int64 // KV capacity of a replica, at least 1
 	Engine   engine.Params
-	Cut      int // first request of the window, see Result.Window
+	Cut      int     // first request of the window, see Result.Window
+	Watch    Watcher // optional: is told of every step
 }
 
 // Sim runs clusters, one after another, and keeps its memory between runs. It
@@ -52,6 +53,7 @@ type Sim struct {
 	limit  ceiling
 	result Result
 	dup    duplication
+	watch  *watch // nil without a watcher
 
 	plain, private *workload.Workload // the last one and what withPrivate made of it
 }
@@ -124,6 +126,9 @@ func (s *Sim) reset(c Config, w *workload.Workload, random uint64) {
 	res.Replicas, res.Window = res.Replicas[:0], res.Window[:0]
 	res.LastArrivalNs, res.EndNs = 0, 0
 	s.dup = duplication{}
+	if s.watch = newWatch(c); s.watch != nil {
+		c.Step = s.watch
+	}
 	s.replicas(c, w, random)
 	s.ends.reset(c.Replicas)
 	s.forms = resized(s.forms, c.Replicas)
@@ -187,6 +192,9 @@ func (s *Sim) loop(c Config, r router.Router) error {
 			return fmt.Errorf("after %d of %d requests the simulated time passes a century: the cluster is too slow for its requests", left, n)
 		}
 		for end == now {
+			if s.watch != nil {
+				s.watch.end(replica, now)
+			}
 			for _, id := range s.engine[replica].End() {
 				s.leave(id, now)
 				left++
@@ -305,7 +313,11 @@ func (s *Sim) formAll(now int64) {
 	for _, replica := range s.due {
 		s.forms[replica] = false
 		rp := s.engine[replica]
-		rp.Form(now)
+		if s.watch != nil {
+			s.watch.form(replica, rp, now, int64(s.view.Requests[replica]))
+		} else {
+			rp.Form(now)
+		}
 		s.ends.set(replica, rp.EndNs())
 	}
 	s.due = s.due[:0]

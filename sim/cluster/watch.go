@@ -1,0 +1,113 @@
+package cluster
+
+import "switchyard/sim/engine"
+
+// Step is one step of a replica, as a Watcher is told of it.
+type Step struct {
+	Replica        int
+	StartNs, EndNs int64
+	Requests       int64 // in the batch
+	Decodes        int64 // of those, that decode
+	Prefill        int64 // new prompt tokens
+	Context        int64 // tokens of context of all requests in the batch, before the step
+	Waiting        int64 // requests on the replica that are not in the batch
+	KVTokens       int64 // in use once the step is formed, see engine.Holder; about, within a stretch
+	Chunks         []engine.Chunk
+}
+
+// Watcher is told of every step when it ends, replica by replica in order of
+// time. Chunks are valid during the call. Nothing is kept track of without one.
+type Watcher interface{ Step(Step) }
+
+// watch finds out about steps. An engine goes through decode steps in stretches
+// and does not say which steps those were. But the first batch that it asks the
+// time of while it forms one is that of the first step, and the others follow
+// from it.
+type watch struct {
+	to       Watcher
+	step     engine.StepModel // the engines' own
+	capacity int64
+	replicas []watched
+	forming  *watched // takes the next batch; nil outside of Form
+}
+
+// watched is the step or stretch that a replica is in.
+type watched struct {
+	busy     bool
+	startNs  int64
+	batch    engine.Batch
+	chunks   []engine.Chunk
+	inSystem int64
+	kv       int64
+	grows    bool
+}
+
+// newWatch returns a watch over a cluster, nil without a watcher.
+func newWatch(c Config) *watch {
+	if c.Watch == nil {
+		return nil
+	}
+	return &watch{to: c.Watch, step: c.Step, capacity: c.KVTokens, replicas: make([]watched, c.Replicas)}
+}
+
+// StepNs implements engine.StepModel for the engines.
+func (w *watch) StepNs(b engine.Batch) int64 {
+	if r := w.forming; r != nil {
+		w.forming = nil
+		r.busy, r.batch, r.chunks = true, b, r.chunks[:0]
+		if b.Chunks != nil {
+			r.chunks = append(r.chunks, *b.Chunks...)
+		}
+	}
+	return w.step.StepNs(b)
+}
+
+// form forms a replica's next step and notes it.
+func (w *watch) form(replica int, rp engine.Replica, now, inSystem int64) {
+	r := &w.replicas[replica]
+	if r.busy {
+		rp.Form(now) // which does nothing
+		return
+	}
+	w.forming = r
+	rp.Form(now)
+	w.forming = nil
+	if r.busy {
+		r.startNs, r.inSystem, r.kv, r.grows = now, inSystem, 0, false
+		if h, ok := rp.(engine.Holder); ok {
+			r.kv, r.grows = h.KVTokens()
+		}
+	}
+}
+
+// end tells of the step or stretch of a replica that ends now.
+func (w *watch) end(replica int, now int64) {
+	r := &w.replicas[replica]
+	if !r.busy {
+		return // it was no step
+	}
+	r.busy = false
+	s := Step{
+		Replica: replica, StartNs: r.startNs, EndNs: now, Requests: r.batch.Requests, Decodes: r.batch.Decodes(), Prefill: r.batch.Prefill,
+		Context: r.batch.Context, Waiting: r.inSystem - r.batch.Requests, KVTokens: r.kv, Chunks: r.chunks,
+	}
+	if s.Prefill > 0 {
+		w.to.Step(s)
+		return
+	}
+	b := r.batch
+	for s.StartNs < now {
+		s.EndNs = s.StartNs + w.step.StepNs(b)
+		if s.EndNs > now {
+			s.EndNs = now
+		}
+		w.to.Step(s)
+		s.StartNs = s.EndNs
+		s.Context += s.Decodes
+		if r.grows {
+			s.KVTokens = min(s.KVTokens+s.Decodes, w.capacity)
+		}
+		b.Context, b.DecodeContext = b.Context+s.Decodes, b.DecodeContext+s.Decodes
+		b.Attention2 += 2 * s.Decodes
+	}
+}
