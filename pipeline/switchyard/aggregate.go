@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/urfave/cli/v2"
 
@@ -73,6 +74,13 @@ func (s *study) aggregate(c *cli.Context, options aggregate.Options) (*aggregate
 		options.Baseline = s.experiment.Baseline
 	}
 	result, err := aggregate.Run(s.dir, options)
+	if hint := unfinished(s.dir); hint != "" && c.Command.Name == "aggregate" {
+		if err == nil {
+			say(c, "warning: %s", hint)
+		} else {
+			err = fmt.Errorf("%w\n%s", err, hint)
+		}
+	}
 	if errors.As(err, new(*aggregate.MissingError)) {
 		return nil, &coded{run.ExitFailed, err}
 	}

@@ -100,20 +100,23 @@ func split(command string, flags []cli.Flag, words []string) (parts, error) {
 			p.arguments = append(p.arguments, word)
 			continue
 		}
-		name, _, inline := strings.Cut(strings.TrimLeft(word, "-"), "=")
+		name, text, inline := strings.Cut(strings.TrimLeft(word, "-"), "=")
 		value, known := takesValue[name]
 		if !known {
 			return p, fmt.Errorf("%s: unknown flag %s%s; see %s", command,
 				strings.SplitN(word, "=", 2)[0], didYouMean(name, long, "--"), helpOf(command))
 		}
 		p.flags = append(p.flags, word)
-		if !value || inline {
-			continue
+		if value && !inline {
+			if i++; i == len(words) {
+				return p, fmt.Errorf("%s: flag %s needs a value; see %s", command, word, helpOf(command))
+			}
+			text = words[i]
+			p.flags = append(p.flags, text)
 		}
-		if i++; i == len(words) {
-			return p, fmt.Errorf("%s: flag %s needs a value; see %s", command, word, helpOf(command))
+		if value && text == "" { // of an unset variable, as a rule
+			return p, fmt.Errorf("%s: the value of flag --%s is empty; leave the flag out for its default; see %s", command, name, helpOf(command))
 		}
-		p.flags = append(p.flags, words[i])
 	}
 	return p, nil
 }
@@ -125,11 +128,13 @@ func helpOf(command string) string {
 	return invoked() + " " + command + " --help"
 }
 
-// isFlag tells a flag from an argument: "-" and negative numbers are none.
+// isFlag tells a flag from an argument: "-", negative numbers and what begins
+// with an SQL comment are none. No flag has a space before its value.
 func isFlag(word string) bool {
 	if len(word) < 2 || word[0] != '-' {
 		return false
 	}
+	name, _, _ := strings.Cut(word, "=")
 	_, err := strconv.ParseFloat(word, 64)
-	return err != nil
+	return err != nil && !strings.ContainsAny(name, " \t\n")
 }

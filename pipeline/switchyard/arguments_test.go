@@ -32,6 +32,20 @@ func demo(got *[]string) *cli.App {
 	return app
 }
 
+func TestArrangeTakesCommentsForArguments(t *testing.T) {
+	for _, sql := range []string{"-- all\nfrom cells", "--all\nfrom cells", "-- a = b\nfrom cells"} {
+		var got []string
+		app := demo(&got)
+		words, err := arrange(app, []string{"demo", "--out", "x y", sql})
+		if err == nil {
+			err = app.Run(append([]string{programName}, words...))
+		}
+		if want := []string{"x y", "", sql}; err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q gives %q, %v", sql, got, err)
+		}
+	}
+}
+
 func TestArrangeLetsFlagsStandAnywhere(t *testing.T) {
 	for _, c := range []struct{ words, want string }{
 		{"demo a b", "||a|b"},

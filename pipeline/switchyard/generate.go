@@ -8,6 +8,7 @@ import (
 )
 
 func generateCommand() *cli.Command {
+	flags := append(executionFlags(), experimentFlags()...)
 	return &cli.Command{
 		Name:      "generate",
 		Usage:     "make the workloads of an experiment: tables workload and profile",
@@ -16,15 +17,23 @@ func generateCommand() *cli.Command {
 
   switchyard generate quickstart
   switchyard generate my.yaml --seeds 1..3 --out out/look`,
-		Flags: append(executionFlags(), experimentFlags()...),
+		Flags: append(flags, cellFlag("workloads and replications")),
 		Action: func(c *cli.Context) error {
 			s, err := openStudy(c, experiment.Simulate)
 			if err != nil {
 				return err
 			}
-			jobs := []run.Job{s.generateJob()}
+			jobs := []run.Job{s.generateJob(c)}
+			if c.IsSet("cell") {
+				if err := s.only(c, &jobs[0]); err != nil {
+					return err
+				}
+			}
 			if c.Bool("dry-run") {
 				return s.dryRun(c, jobs)
+			}
+			if c.IsSet("cell") {
+				return s.executeCell(c, jobs[0])
 			}
 			return s.execute(c, jobs, nil)
 		},

@@ -14,6 +14,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"switchyard/stages/generate"
+	"switchyard/stages/simulate"
 )
 
 // kills is how many times the program is killed before the test is content.
@@ -109,6 +112,7 @@ func TestInterruptSaysHowToResume(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "views.sql")); err != nil {
 		t.Error(err)
 	}
+	wantPartial(t, dir)
 	status, err := exec.Command(programName, "status", dir).CombinedOutput()
 	tasks := 0
 	for _, of := range regexp.MustCompile(`: (\d+) tasks`).FindAllStringSubmatch(string(status), -1) {
@@ -128,6 +132,27 @@ func TestInterruptSaysHowToResume(t *testing.T) {
 	}
 	if difference := compareTables(want, dir); difference != "" {
 		t.Fatalf("resumed: differs in %s", difference)
+	}
+}
+
+// wantPartial wants what was done before an interrupt to be tables, and whoever
+// concludes something from them to be warned.
+func wantPartial(t *testing.T, dir string) {
+	t.Helper()
+	done := generate.Profiles.Name
+	if cells, err := simulate.Cells.Read(dir); err == nil && len(cells) > 0 {
+		done = simulate.Cells.Name
+		out, err := exec.Command(programName, "aggregate", dir, "--allow-missing").CombinedOutput()
+		for _, want := range []string{"incomplete: ", "did not finish; it was killed, interrupted, or is running; complete it by: switchyard run "} {
+			if err != nil || !strings.Contains(string(out), want) {
+				t.Errorf("aggregate: %v: %s, expected %q", err, out, want)
+			}
+		}
+	} else if rows, err := generate.Profiles.Read(dir); err != nil || len(rows) == 0 {
+		t.Errorf("neither cells nor profiles can be read: %v, %d profiles", err, len(rows))
+	}
+	if views, err := os.ReadFile(filepath.Join(dir, "views.sql")); err != nil || !strings.Contains(string(views), `VIEW "`+done+`"`) {
+		t.Errorf("no view of %s in views.sql: %v\n%s", done, err, views)
 	}
 }
 

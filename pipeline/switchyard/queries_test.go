@@ -34,7 +34,7 @@ func TestNotebookQueriesRun(t *testing.T) {
 	}
 	for _, sql := range append(fromFile, fromNotebook...) {
 		var out bytes.Buffer
-		if err := query.Run(t.Context(), dir, sql, "csv", &out); err != nil {
+		if err := query.Run(t.Context(), dir, sql, query.Options{Format: "csv"}, &out); err != nil {
 			t.Errorf("%s\n%v", sql, err)
 		} else if !strings.Contains(out.String(), "\n") {
 			t.Errorf("%s\nprinted %q, expected a header at least", sql, &out)

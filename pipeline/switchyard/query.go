@@ -16,16 +16,18 @@ func queryCommand() *cli.Command {
 		Name:      "query",
 		Usage:     "ask the tables of an experiment in SQL, with DuckDB",
 		ArgsUsage: "DIR SQL",
-		UsageText: `switchyard query DIR SQL [--format table|csv|tsv|json]
+		UsageText: `switchyard query DIR SQL [--format table|csv|tsv|json] [--all]
 
   switchyard query out/quickstart "from comparisons limit 5"
   switchyard query out/quickstart "select router, count(*) from cells group by all" --format csv
   echo "show tables" | switchyard query out/quickstart -
 
 Every table is a view of its name; schema prints their columns. The SQL "-" is
-read from standard input.`,
+read from standard input. Of several statements the last one's rows are printed.
+JSON has no NaN and no infinity: they are null in it.`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORMAT` of the rows: " + strings.Join(query.Formats(), ", ")},
+			&cli.BoolFlag{Name: "all", DisableDefaultText: true, Usage: "print all rows also as a table, which else stops after 10000"},
 		},
 		Action: func(c *cli.Context) error {
 			if err := exactly(c, 2, 2); err != nil {
@@ -39,7 +41,10 @@ read from standard input.`,
 				}
 				sql = string(text)
 			}
-			return query.Run(c.Context, c.Args().Get(0), sql, c.String("format"), c.App.Writer)
+			if hint := unfinished(c.Args().Get(0)); hint != "" {
+				say(c, "warning: %s", hint)
+			}
+			return query.Run(c.Context, c.Args().Get(0), sql, query.Options{Format: c.String("format"), All: c.Bool("all")}, c.App.Writer)
 		},
 	}
 }

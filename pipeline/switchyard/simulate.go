@@ -7,9 +7,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"switchyard/stages/experiment"
+	"switchyard/stages/generate"
 	"switchyard/stages/queueing"
 	"switchyard/stages/run"
 	"switchyard/stages/simulate"
+	"switchyard/stages/table"
 )
 
 func simulateCommand() *cli.Command {
@@ -23,8 +25,9 @@ func simulateCommand() *cli.Command {
   switchyard simulate quickstart
   switchyard simulate my.yaml --cell 7
 
-Workloads are read from table workload where generate left them, and made
-anew where it did not.`,
+Workloads are read from table workload where generate left it, and made in
+memory where it did not. Of a workload that the table lacks, such as that of a
+trace that has changed since, the table is made anew first.`,
 		Flags: append(flags, cellFlag("the grid")),
 		Action: func(c *cli.Context) error {
 			s, err := openStudy(c, experiment.Simulate)
@@ -32,6 +35,13 @@ anew where it did not.`,
 				return err
 			}
 			jobs := []run.Job{s.simulateJob(c, s.dir)}
+			stale, err := s.stale(c)
+			if err != nil {
+				return err
+			}
+			if stale != nil && !c.IsSet("cell") {
+				jobs = append([]run.Job{*stale}, jobs...)
+			}
 			if c.IsSet("cell") {
 				if err := s.only(c, &jobs[0]); err != nil {
 					return err
@@ -48,6 +58,29 @@ anew where it did not.`,
 	}
 }
 
+// stale returns the job that makes table workload, where the folder has that
+// table but not all of the experiment's workloads in it; nil otherwise. Cells
+// would be of requests that the table does not show.
+func (s *study) stale(c *cli.Context) (*run.Job, error) {
+	found, err := table.InspectParts(s.dir, generate.Requests)
+	if err != nil {
+		return nil, err
+	}
+	keys := found.Keys[generate.Requests.Name]
+	job := s.generateJob(c)
+	lacks := 0
+	for _, t := range job.Tasks {
+		if _, ok := keys[t.Key]; !ok {
+			lacks++
+		}
+	}
+	if len(keys) == 0 || lacks == 0 {
+		return nil, nil
+	}
+	say(c, "note: table workload in %s lacks %d of the %d workloads and replications as they are now; it is made anew", s.dir, lacks, len(job.Tasks))
+	return &job, nil
+}
+
 // executeCell runs a job of one cell and prints its row of the job's first
 // table.
 func (s *study) executeCell(c *cli.Context, job run.Job) error {
@@ -56,6 +89,8 @@ func (s *study) executeCell(c *cli.Context, job run.Job) error {
 	}
 	say(c, "the tables lie in %s", s.dir)
 	switch job.Name {
+	case "generate":
+		return printRow(c.App.Writer, generate.Profiles, s.dir)
 	case experiment.Balls:
 		return printRow(c.App.Writer, queueing.Balls, s.dir)
 	case experiment.Dispatch:

@@ -32,8 +32,12 @@ func schemas() (all []table.Schema) {
 }
 
 // generateJob makes the workloads that the cells share.
-func (s *study) generateJob() run.Job {
-	return generate.Job(s.plan.Workloads, s.experiment.Replications)
+func (s *study) generateJob(c *cli.Context) run.Job {
+	job := generate.Job(s.plan.Workloads, s.experiment.Replications)
+	for i := range job.Tasks {
+		job.Tasks[i].Repro = fmt.Sprintf("%s %s --cell %d", programName, s.words(c, "generate"), i)
+	}
+	return job
 }
 
 // simulateJob runs the cells. A workload is read from its table in dir where it
@@ -49,7 +53,7 @@ func (s *study) simulateJob(c *cli.Context, dir string) run.Job {
 func (s *study) jobs(c *cli.Context) (jobs []run.Job) {
 	if s.experiment.Has(experiment.Simulate) {
 		if s.experiment.Tables.Workload {
-			jobs = append(jobs, s.generateJob())
+			jobs = append(jobs, s.generateJob(c))
 		}
 		jobs = append(jobs, s.simulateJob(c, ""))
 	}
@@ -90,6 +94,9 @@ func (s *study) execute(c *cli.Context, jobs []run.Job, finish func() error) (er
 		report, err := run.Execute(c.Context, job, options)
 		manifest.Add(report)
 		if err := errors.Join(err, s.describe()); err != nil {
+			if errors.Is(err, run.ErrInterrupted) {
+				say(c, "what is done can be looked at: %s", quoteAll([]string{os.Args[0], "query", s.dir, "show tables"}))
+			}
 			return errors.Join(err, run.WriteManifest(s.dir, manifest))
 		}
 		say(c, "%s", summary(report))

@@ -42,6 +42,18 @@ func statusCommand() *cli.Command {
 	}
 }
 
+const notFinished = "did not finish; it was killed, interrupted, or is running"
+
+// unfinished says that the run in a folder has not come to its end, and how it
+// does; "" where it has, or where nothing has run there.
+func unfinished(dir string) string {
+	m, err := run.ReadManifest(dir)
+	if err != nil || !m.Finished.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf("the last run in %s %s; complete it by: %s", dir, notFinished, quoteAll(m.Command))
+}
+
 // lastRun prints what the manifest knows of the run that wrote it.
 func lastRun(c *cli.Context, dir string) error {
 	m, err := run.ReadManifest(dir)
@@ -50,7 +62,7 @@ func lastRun(c *cli.Context, dir string) error {
 	}
 	state := "finished " + m.Finished.Format(time.DateTime)
 	if m.Finished.IsZero() {
-		state = "did not finish; it was killed, interrupted, or is running"
+		state = notFinished
 	}
 	fmt.Fprintf(c.App.Writer, "last run: %s, started %s, %s\n", quoteAll(m.Command), m.Started.Format(time.DateTime), state)
 	for _, f := range m.Failures {

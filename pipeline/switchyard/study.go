@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -119,7 +118,7 @@ func (s *study) makePlans() error {
 // readExperiment reads a file or, where there is none of that name, a
 // built-in experiment, whose file is "".
 func readExperiment(argument string) (file string, data []byte, err error) {
-	data, err = os.ReadFile(argument)
+	data, err = experiment.ReadFile(argument)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return argument, data, err
 	}

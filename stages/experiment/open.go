@@ -8,9 +8,10 @@ import (
 )
 
 // Open opens a file that a person names. Only regular files will do: reading a
-// pipe or a device may never end, and a second run could not read it again.
+// pipe or a device may never end, and a second run could not read it again. A
+// folder is opened, and refused by whoever reads it.
 func Open(path string) (*os.File, error) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return nil, fmt.Errorf("%s is %s, expected a regular file", path, kindOf(info.Mode()))
 	}
 	return os.Open(path)
@@ -18,8 +19,6 @@ func Open(path string) (*os.File, error) {
 
 func kindOf(mode fs.FileMode) string {
 	switch {
-	case mode.IsDir():
-		return "a folder"
 	case mode&fs.ModeNamedPipe != 0:
 		return "a pipe"
 	case mode&fs.ModeSocket != 0:

@@ -23,7 +23,7 @@ func TestReadFile(t *testing.T) {
 	for path, want := range map[string]string{
 		file: "", link: "",
 		large:                         "has more than 131072 bytes, expected an experiment file",
-		dir:                           "is a folder, expected a regular file",
+		dir:                           "is a directory",
 		os.DevNull:                    "is a device, expected a regular file",
 		filepath.Join(dir, "nowhere"): "no such file",
 	} {

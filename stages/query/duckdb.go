@@ -83,7 +83,10 @@ func printRows(rows *sql.Rows, p printer) error {
 		for i, x := range raw {
 			values[i] = convert(x, types[i].DatabaseTypeName())
 		}
-		if err := p.row(values); err != nil {
+		switch err := p.row(values); {
+		case errors.Is(err, errEnough):
+			return p.end()
+		case err != nil:
 			return err
 		}
 	}

@@ -44,7 +44,7 @@ func experiment(t *testing.T) string {
 func ask(t *testing.T, dir, sql, format string) string {
 	t.Helper()
 	var b strings.Builder
-	if err := Run(t.Context(), dir, sql, format, &b); err != nil {
+	if err := Run(t.Context(), dir, sql, Options{Format: format}, &b); err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
 	return b.String()
@@ -97,7 +97,7 @@ func TestErrorsPassOn(t *testing.T) {
 		"SELECT * FROM requests":        "requests does not exist",
 		"SELECT 1; SELECT error('odd')": "odd",
 	} {
-		err := Run(t.Context(), dir, sql, "csv", &strings.Builder{})
+		err := Run(t.Context(), dir, sql, Options{Format: "csv"}, &strings.Builder{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, expected %q", sql, err, want)
 		}
@@ -105,7 +105,7 @@ func TestErrorsPassOn(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(dir, "cells")); err != nil {
 		t.Fatal(err)
 	}
-	if err := Run(t.Context(), dir, "SELECT 1", "csv", &strings.Builder{}); err == nil || !strings.Contains(err.Error(), "run the experiment again") {
+	if err := Run(t.Context(), dir, "SELECT 1", Options{Format: "csv"}, &strings.Builder{}); err == nil || !strings.Contains(err.Error(), "run the experiment again") {
 		t.Errorf("error %v, expected advice about the lost table", err)
 	}
 }
@@ -132,7 +132,7 @@ func TestQueryStopsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	start := time.Now()
-	err := Run(ctx, dir, "SELECT sum(sqrt(a.range * b.range)) FROM range(1000000000) a, range(1000) b", "csv", &strings.Builder{})
+	err := Run(ctx, dir, "SELECT sum(sqrt(a.range * b.range)) FROM range(1000000000) a, range(1000) b", Options{Format: "csv"}, &strings.Builder{})
 	if err == nil || time.Since(start) > 30*time.Second {
 		t.Fatalf("error %v after %v", err, time.Since(start))
 	}

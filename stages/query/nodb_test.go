@@ -15,7 +15,7 @@ func TestWithoutDuckDB(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, viewsName), nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	err := Run(t.Context(), dir, "SELECT 1", "", os.Stderr)
+	err := Run(t.Context(), dir, "SELECT 1", Options{}, os.Stderr)
 	if !errors.Is(err, ErrNoDuckDB) || !strings.Contains(err.Error(), "-tags duckdb") {
 		t.Fatalf("error %v", err)
 	}

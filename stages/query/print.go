@@ -2,10 +2,15 @@ package query
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 )
+
+// errEnough is what row returns for a row that the printer does not want, nor
+// any after it.
+var errEnough = errors.New("enough rows")
 
 // printer writes a result: once begin, then its rows, once end.
 type printer interface {
@@ -14,7 +19,7 @@ type printer interface {
 	end() error
 }
 
-func newPrinter(format string, w *bufio.Writer) printer {
+func newPrinter(format string, all bool, w *bufio.Writer) printer {
 	switch format {
 	case "csv":
 		return &separated{w: w, comma: ','}
@@ -23,7 +28,7 @@ func newPrinter(format string, w *bufio.Writer) printer {
 	case "json":
 		return &jsonRows{w: w}
 	default:
-		return &aligned{w: w}
+		return &aligned{w: w, all: all}
 	}
 }
 
@@ -101,17 +106,20 @@ func (p *jsonRows) end() error {
 	return err
 }
 
-// measured is the number of rows that decide the widths of an aligned table;
-// those after it are printed as they come, so that a result of any size is.
+// measured is the number of rows that decide the widths of an aligned table,
+// and the most that are printed unless all are wanted: nobody reads more, and
+// those after it are printed as they come, in more time and out of line.
 const measured = 10_000
 
 // aligned prints a table for people.
 type aligned struct {
 	w       *bufio.Writer
+	all     bool
 	columns []column
 	held    [][]string // rows before the widths are known
 	widths  []int      // nil before
 	rows    int
+	more    bool // than were printed
 }
 
 func (p *aligned) begin(columns []column) error {
@@ -120,6 +128,10 @@ func (p *aligned) begin(columns []column) error {
 }
 
 func (p *aligned) row(values []value) error {
+	if p.rows == measured && !p.all {
+		p.more = true
+		return errEnough
+	}
 	cells := make([]string, len(values))
 	for i, v := range values {
 		if cells[i] = "NULL"; v.kind != null {
@@ -179,6 +191,10 @@ func (p *aligned) end() error {
 		if err := p.release(); err != nil {
 			return err
 		}
+	}
+	if p.more {
+		_, err := fmt.Fprintf(p.w, "(the first %d rows: all of them come with --all, or faster with --format csv)\n", p.rows)
+		return err
 	}
 	plural := "s"
 	if p.rows == 1 {

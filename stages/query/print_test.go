@@ -30,7 +30,7 @@ func print(t *testing.T, format string, columns []column, rows [][]value) string
 	t.Helper()
 	var b strings.Builder
 	w := bufio.NewWriter(&b)
-	p := newPrinter(format, w)
+	p := newPrinter(format, true, w)
 	err := p.begin(columns)
 	for _, row := range rows {
 		err = errors.Join(err, p.row(row))
@@ -137,7 +137,7 @@ func TestRunRefuses(t *testing.T) {
 		"is empty":        {dir, " ", "csv"},
 		"no views.sql":    {dir, "SELECT 1", "csv"},
 	} {
-		err := Run(t.Context(), args[0], args[1], args[2], os.Stderr)
+		err := Run(t.Context(), args[0], args[1], Options{Format: args[2]}, os.Stderr)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, expected %q", err, want)
 		}
@@ -162,5 +162,37 @@ func TestSearchPath(t *testing.T) {
 	done()
 	if _, err := os.Lstat(filepath.Dir(root)); err == nil {
 		t.Fatal("the link stays")
+	}
+}
+
+// A table stops where nobody reads on, and says so; one of just as many rows is
+// whole.
+func TestLongTables(t *testing.T) {
+	for _, c := range []struct {
+		rows    int
+		all     bool
+		printed int
+		last    string
+	}{
+		{measured, false, measured, "(10000 rows)\n"},
+		{measured + 1, false, measured, "(the first 10000 rows: all of them come with --all, or faster with --format csv)\n"},
+		{measured + 1, true, measured + 1, "(10001 rows)\n"},
+	} {
+		var b strings.Builder
+		w := bufio.NewWriter(&b)
+		p := newPrinter("table", c.all, w)
+		err := p.begin(someColumns[:1])
+		for i := 0; i < c.rows && err == nil; i++ {
+			err = p.row([]value{whole(strconv.Itoa(i))})
+		}
+		if c.printed < c.rows != errors.Is(err, errEnough) {
+			t.Errorf("%d rows, all %v: %v", c.rows, c.all, err)
+		}
+		if err := errors.Join(p.end(), w.Flush()); err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(b.String(), "\n") - 3; n != c.printed || !strings.HasSuffix(b.String(), c.last) {
+			t.Errorf("%d rows, all %v: %d printed, expected %d and %q", c.rows, c.all, n, c.printed, c.last)
+		}
 	}
 }

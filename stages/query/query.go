@@ -7,12 +7,13 @@
 // the tables on disk are only read; a COPY ... TO writes where it says.
 // DuckDB may not fetch extensions from the network.
 //
-//	err := query.Run(ctx, "out/quickstart", "SELECT router, avg(ttft_mean_us) FROM cells GROUP BY ALL", "table", os.Stdout)
+//	err := query.Run(ctx, "out/quickstart", "SELECT router, avg(ttft_mean_us) FROM cells GROUP BY ALL", query.Options{}, os.Stdout)
 //
 // Formats:
 //
 //   - table: aligned columns for people; numbers right-aligned, floats rounded
-//     to six digits (never before the decimal point), NULL as NULL.
+//     to six digits (never before the decimal point), NULL as NULL. After
+//     10,000 rows it says that there are more, unless all are asked for.
 //   - csv, tsv: RFC 4180 with a header, separated by comma or tab; NULL is an
 //     empty field (in a result of one column, where that would be an empty
 //     line, NULL), an empty text is "".
@@ -29,6 +30,7 @@ package query
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,12 +52,16 @@ func Formats() []string { return []string{"table", "csv", "tsv", "json"} }
 // viewsName is the file in an experiment's folder that defines its views.
 const viewsName = "views.sql"
 
+// Options say how a result is printed.
+type Options struct {
+	Format string // one of Formats; "" means table
+	All    bool   // print all rows of format table, which stops after 10,000; other formats print all in any case
+}
+
 // Run runs sql over the tables of the experiment in dir and writes the result
-// to w in the given format ("" means table).
-func Run(ctx context.Context, dir, sql, format string, w io.Writer) error {
-	if format == "" {
-		format = Formats()[0]
-	}
+// to w.
+func Run(ctx context.Context, dir, sql string, o Options, w io.Writer) error {
+	format := cmp.Or(o.Format, Formats()[0])
 	if !slices.Contains(Formats(), format) {
 		return fmt.Errorf("format %q, expected one of %s", format, strings.Join(Formats(), ", "))
 	}
@@ -75,7 +81,7 @@ func Run(ctx context.Context, dir, sql, format string, w io.Writer) error {
 	}
 	defer done()
 	b := bufio.NewWriter(w)
-	if err := run(ctx, root, string(views), sql, newPrinter(format, b)); err != nil {
+	if err := run(ctx, root, string(views), sql, newPrinter(format, o.All, b)); err != nil {
 		b.Flush() // rows before the error
 		return err
 	}
