@@ -38,6 +38,8 @@ type Tables struct {
 	Requests string  `yaml:"requests" default:"all" enum:"all|sample|none" doc:"which rows of table requests to keep"`
 	Sample   float64 `yaml:"sample" default:"0.01" min:"0" max:"1" unit:"share" doc:"share of requests kept with requests: sample"`
 	Replicas bool    `yaml:"replicas" default:"true" doc:"keep table replicas"`
+	Timeline bool    `yaml:"timeline" default:"false" doc:"keep table timeline"`
+	Interval float64 `yaml:"timeline_interval" default:"1" min:"0.000001" max:"1000000000" unit:"s" doc:"simulated time from row to row of table timeline"`
 }
 
 // Point is one configuration: a cell without its replication.

@@ -277,6 +277,8 @@ tables:
   requests: all
   sample: 0.01
   replicas: true
+  timeline: false
+  timeline_interval: 1
 routers:
   - name: random
     policy: random

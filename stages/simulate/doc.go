@@ -91,7 +91,9 @@ var (
 		"One row a request of a cell: where it went, what it found cached, and when it started and finished.")
 	Replicas = table.New[Replica]("replicas",
 		"One row a replica of a cell: what it served, computed, cached and evicted.")
+	Timeline = table.New[Moment]("timeline",
+		"One row a replica and moment of a cell, at equal intervals: its queue, batch, KV cache and step. Kept with tables: {timeline: true}.")
 )
 
 // Tables lists the tables that the stage writes, the deciding one first.
-func Tables() []table.Definition { return []table.Definition{Cells, Requests, Replicas} }
+func Tables() []table.Definition { return []table.Definition{Cells, Requests, Replicas, Timeline} }

@@ -36,6 +36,7 @@ type worker struct {
 	meter    Meter
 	requests []Request
 	replicas []Replica
+	timeline sampler
 	cell     [1]Cell
 }
 
@@ -50,6 +51,9 @@ func Job(p *Plan, o Options) run.Job {
 	}
 	if t.Replicas {
 		j.Tables = append(j.Tables, Replicas)
+	}
+	if t.Timeline {
+		j.Tables = append(j.Tables, Timeline)
 	}
 	var tables []string
 	for _, d := range j.Tables {
@@ -103,8 +107,12 @@ func open(in input, dir string) (*workload.Workload, error) {
 // and what the rows say beside what happened. Another cut, objective or sample
 // makes other rows, so that the tables are always those of the file.
 func taskKey(r *Run, e *experiment.Experiment) string {
-	return fmt.Sprintf("%s warm_up=%v ttft_ms=%v tpot_ms=%v e2e_ms=%v requests=%v",
+	key := fmt.Sprintf("%s warm_up=%v ttft_ms=%v tpot_ms=%v e2e_ms=%v requests=%v",
 		r.Key, e.WarmUp, e.SLO.TTFTMs, e.SLO.TPOTMs, e.SLO.E2EMs, share(e.Tables))
+	if e.Tables.Timeline {
+		key += fmt.Sprintf(" timeline_interval=%v", e.Tables.Interval)
+	}
+	return key
 }
 
 // cost estimates how long a cell takes, in requests on one replica. What a
@@ -134,6 +142,10 @@ func (p *Plan) simulate(r *Run, w *workload.Workload, own *worker, out *run.Sink
 		own.replicas = appendReplicas(own.replicas[:0], r.Index, result)
 		out.Write(Replicas.Rows(own.replicas))
 	}
+	if tables.Timeline {
+		own.timeline.finish(result.EndNs)
+		out.Write(Timeline.Rows(own.timeline.rows))
+	}
 	out.Count(int64(w.Len()))
 	return nil
 }
@@ -143,6 +155,10 @@ func (p *Plan) measure(r *Run, w *workload.Workload, own *worker) (*cluster.Resu
 	e, c := p.Experiment, r.Config
 	config := c.Cluster.Config
 	config.Cut = CutAt(e.WarmUp, w.Len())
+	if e.Tables.Timeline {
+		own.timeline.reset(r.Index, e.Tables.Interval, config.Replicas, config.KVTokens)
+		config.Watch = &own.timeline
+	}
 	result, err := own.sim.Run(config, w, c.Router.Policy.Name, c.Router.Params, e.Seed, r.Replication)
 	if err != nil {
 		return nil, err
