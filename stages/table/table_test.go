@@ -7,8 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func TestRoundTrip(t *testing.T) {
@@ -243,7 +245,7 @@ func TestDataPackage(t *testing.T) {
 
 func TestDictionary(t *testing.T) {
 	var b bytes.Buffer
-	if err := WriteDictionary(&b, []Schema{samples.Schema(), narrows.Schema()}); err != nil {
+	if err := WriteDictionary(&b, []Schema{samples.Schema(), narrows.Schema()}, 0); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range []Schema{samples.Schema(), narrows.Schema()} {
@@ -251,6 +253,31 @@ func TestDictionary(t *testing.T) {
 			if !strings.Contains(b.String(), "  "+c.Name+" ") {
 				t.Errorf("the dictionary lacks column %s:\n%s", c.Name, b.String())
 			}
+		}
+	}
+}
+
+// The dictionary keeps to a terminal's width and says the same in it.
+func TestDictionaryInATerminal(t *testing.T) {
+	long := Schema{Name: "long", Columns: []Column{{Name: "x", Type: "DOUBLE", Doc: strings.Repeat("what a column means ", 10)}}}
+	words := func(width int) []string {
+		var b strings.Builder
+		if err := WriteDictionary(&b, []Schema{long}, width); err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(b.String(), "\n") {
+			if n := utf8.RuneCountInString(line); width > 0 && i > 2 && n > width {
+				t.Errorf("line of %d columns in %d: %s", n, width, line)
+			}
+		}
+		words := strings.Fields(b.String())
+		slices.Sort(words)
+		return words
+	}
+	wide := words(0)
+	for _, width := range []int{60, 80, 200} {
+		if narrow := words(width); !slices.Equal(narrow, wide) {
+			t.Errorf("in %d columns: %q, expected %q", width, narrow, wide)
 		}
 	}
 }
