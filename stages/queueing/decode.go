@@ -10,6 +10,7 @@ import (
 	"switchyard/sim/param"
 	"switchyard/sim/queueing"
 	"switchyard/stages/experiment"
+	"switchyard/stages/trace"
 )
 
 // DispatchParams are the sections of an item of `dispatch`; the parameters of
@@ -64,13 +65,13 @@ type decoder struct {
 	systems  map[experiment.Section]*system
 	policies map[experiment.Section]*policy
 	balls    map[experiment.Section]*queueing.Balls
-	traces   map[string]*recording
+	traces   map[string]*trace.Requests
 }
 
 func newDecoder() *decoder {
 	return &decoder{
 		systems: map[experiment.Section]*system{}, policies: map[experiment.Section]*policy{},
-		balls: map[experiment.Section]*queueing.Balls{}, traces: map[string]*recording{},
+		balls: map[experiment.Section]*queueing.Balls{}, traces: map[string]*trace.Requests{},
 	}
 }
 
@@ -114,7 +115,8 @@ func (d *decoder) arrivals(s experiment.Section) (decoded[queueing.Arrivals], er
 		return decoded[queueing.Arrivals]{}, err
 	}
 	value := p.New()
-	return describe(value, p.Name), s.Decode(1, &own, value)
+	err = s.Decode(1, &own, value) // before its texts are made
+	return describe(value, p.Name), err
 }
 
 func (d *decoder) sizes(s experiment.Section) (decoded[queueing.Sizes], error) {

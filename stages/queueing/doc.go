@@ -62,7 +62,7 @@ import "switchyard/stages/table"
 
 // Version is part of every cell's key. Raise it by one when the same
 // parameters give other rows than before.
-const Version = 1
+const Version = 2
 
 // The tables.
 var (

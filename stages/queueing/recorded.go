@@ -1,9 +1,6 @@
 package queueing
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"io"
 	"path/filepath"
 
 	"switchyard/sim/queueing"
@@ -32,10 +29,11 @@ type RecordedSizes struct {
 	Mean float64 `yaml:"mean" default:"1" min:"0.000000001" max:"1000000000" doc:"mean size, in the unit of time"`
 }
 
-// recording is a trace that has been read.
-type recording struct {
-	requests *trace.Requests
-	digest   string
+// asPlayed returns recorded times or sizes with their texts. The key hashes the
+// values as they are played, not the file: its format and the tokens of a block,
+// which a file need not say, decide them too.
+func asPlayed[T any](value T, label string) decoded[T] {
+	return decoded[T]{value, label, label + " " + describe(value, "").key}
 }
 
 func (d *decoder) recordedArrivals(s experiment.Section) (out decoded[queueing.Arrivals], err error) {
@@ -43,12 +41,12 @@ func (d *decoder) recordedArrivals(s experiment.Section) (out decoded[queueing.A
 	if err := s.Decode(1, &p); err != nil {
 		return out, err
 	}
-	r, err := d.read(s, p.RecordedParams)
+	requests, err := d.read(s, p.RecordedParams)
 	if err != nil {
 		return out, err
 	}
 	times := &queueing.Times{KeepRate: p.KeepRate}
-	err = r.requests.Each(func(_ int, q *workload.Request) error {
+	err = requests.Each(func(_ int, q *workload.Request) error {
 		if q.After != workload.None {
 			return s.Errorf("trace", "a trace in which no request waits for the end of another", nil)
 		}
@@ -65,7 +63,7 @@ func (d *decoder) recordedArrivals(s experiment.Section) (out decoded[queueing.A
 	if p.KeepRate {
 		label += " keep_rate=true"
 	}
-	return decoded[queueing.Arrivals]{times, label, label + " " + r.digest}, nil
+	return asPlayed[queueing.Arrivals](times, label), nil
 }
 
 func (d *decoder) recordedSizes(s experiment.Section) (out decoded[queueing.Sizes], err error) {
@@ -73,12 +71,12 @@ func (d *decoder) recordedSizes(s experiment.Section) (out decoded[queueing.Size
 	if err := s.Decode(1, &p); err != nil {
 		return out, err
 	}
-	r, err := d.read(s, p.RecordedParams)
+	requests, err := d.read(s, p.RecordedParams)
 	if err != nil {
 		return out, err
 	}
 	sizes := &queueing.EmpiricalSizes{Mean: p.Mean, InOrder: true}
-	err = r.requests.Each(func(_ int, q *workload.Request) error {
+	err = requests.Each(func(_ int, q *workload.Request) error {
 		tokens := map[string]int64{"prompt": int64(q.Prompt), "output": int64(q.Output)}
 		tokens["total"] = tokens["prompt"] + tokens["output"]
 		sizes.Values = append(sizes.Values, float64(tokens[p.Of]))
@@ -91,16 +89,16 @@ func (d *decoder) recordedSizes(s experiment.Section) (out decoded[queueing.Size
 	if p.Mean != 1 {
 		label = describe(&queueing.ExponentialSizes{Scale: queueing.Scale{Mean: p.Mean}}, label).label
 	}
-	return decoded[queueing.Sizes]{sizes, label, label + " " + r.digest}, nil
+	return asPlayed[queueing.Sizes](sizes, label), nil
 }
 
 // read reads a trace, once for all that name it.
-func (d *decoder) read(s experiment.Section, p RecordedParams) (*recording, error) {
+func (d *decoder) read(s experiment.Section, p RecordedParams) (*trace.Requests, error) {
 	path, err := s.Path("trace")
 	if err != nil {
 		return nil, err
 	}
-	id := path + "\n" + p.Format
+	id := path + "\n" + canonical(&p.Source)
 	if r := d.traces[id]; r != nil {
 		return r, nil
 	}
@@ -110,15 +108,10 @@ func (d *decoder) read(s experiment.Section, p RecordedParams) (*recording, erro
 		return nil, unreadable(err)
 	}
 	defer file.Close()
-	digest := sha256.New()
-	requests, err := trace.Load(path, io.TeeReader(file, digest), p.Source, trace.Options{Speed: 1})
+	r, err := trace.Load(path, file, p.Source, trace.Options{Speed: 1})
 	if err != nil {
 		return nil, unreadable(err)
 	}
-	if _, err := io.Copy(digest, file); err != nil {
-		return nil, unreadable(err)
-	}
-	r := &recording{requests, hex.EncodeToString(digest.Sum(nil))}
 	d.traces[id] = r
 	return r, nil
 }
