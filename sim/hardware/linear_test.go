@@ -119,6 +119,21 @@ func TestMaxLinear(t *testing.T) {
 			t.Errorf("%d tokens at knee 2 take %d ns, want %d", tokens, got, want)
 		}
 	}
+	tiled := build(t, GPU{}, m, func(p *MaxLinearParams) {
+		p.PerPrefillTokenUs, p.WeightsUs, p.Attention, p.TileTokens = 40, 10_000, "none", 128
+	})
+	for _, c := range []struct {
+		prefill, decodes int64
+		want             int64 // tokens
+	}{{1000, 24, 1024}, {1000, 25, 1152}, {1024, 0, 1024}, {897, 1, 1024}, {0, 200, 250}} {
+		var chunks []engine.Chunk
+		if c.prefill > 0 {
+			chunks = append(chunks, engine.Chunk{New: c.prefill})
+		}
+		if got := tiled.StepNs(batch(make([]int64, c.decodes), chunks...)); got != c.want*40_000 {
+			t.Errorf("%d prompt tokens and %d decodes in tiles take %d ns, want the time of %d tokens", c.prefill, c.decodes, got, c.want)
+		}
+	}
 	if (&MaxLinearParams{Knee: .5}).Check() == nil {
 		t.Error("a knee of 0.5 passes")
 	}

@@ -201,6 +201,7 @@ func (s *study) rival(ctx context.Context) error {
 			all = append(all, candidate{name, &f, s.all.x, fromNear})
 		}
 		alter("a sharp knee", "knee", 0.0)
+		alter("tokens as they are, not in tiles of 128", "tile_tokens", int64(0))
 		alter("attention at half the speed of matrix products", "attention_efficiency", 0.5)
 		linear, err := newForm("linear", s.start.engine, s.runs)
 		if err != nil {

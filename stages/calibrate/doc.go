@@ -35,7 +35,8 @@
 //     compensating. With prompts of one length, for instance, time for each
 //     request and time for each token of context are only known in sum.
 //  6. Rivals are fitted: other assumptions about what the data do not hold
-//     (attention at half the speed, a sharp knee), and the linear form. Those
+//     (attention at half the speed, a sharp knee, no tiles), and the linear
+//     form. Those
 //     with nearly the same loss cannot be told from the fit.
 //
 // # Intervals
@@ -50,9 +51,10 @@
 // # What the model leaves out
 //
 //   - Tokenisation and the network are one constant; both grow with the prompt.
-//   - A kernel's time is a smooth function of its tokens here. Real ones go in
-//     steps of a tile (128 tokens or so), and CUDA graphs pad decodes to a few
-//     batch sizes; between 10 and 40 decodes that is up to about 1 %.
+//   - Kernels compute tiles of 128 tokens here at any number of tokens; real ones
+//     choose a tile by it, and below about 256 a smaller one. CUDA graphs pad
+//     decodes to a few batch sizes; between 10 and 40 decodes that is up to
+//     about 1 %.
 //   - The context of a chunked prefill is read again by each chunk; only the
 //     attention's FLOPs are counted.
 //   - Attention of prefills is taken from the model's shape at the speed of

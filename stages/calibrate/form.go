@@ -185,7 +185,7 @@ func newForm(name string, e Engine, runs []*recording) (*form, error) {
 	token, weights, context, from := e.suggest(runs)
 	switch name {
 	case "max-linear":
-		f.fixed["knee"] = 3.0
+		f.fixed["knee"], f.fixed["tile_tokens"] = 3.0, int64(128)
 		f.coef = []coefficient{
 			{name: "overhead_us", unit: "us", start: 1000, from: "a guess"},
 			{name: "per_request_us", unit: "us", start: 20, from: "a guess"},

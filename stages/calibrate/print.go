@@ -80,7 +80,7 @@ func (r *Result) printCoefficients(w io.Writer) {
 		fmt.Fprint(w, " (relative changes).\n")
 	}
 	if r.Step == "max-linear" {
-		fmt.Fprint(w, "From the model's shape, not from the data: the attention of prefills. Assumed: how compute takes over from weights (knee).\n")
+		fmt.Fprint(w, "From the model's shape, not from the data: the attention of prefills. Assumed: tiles of 128 tokens, and how compute takes over from weights (knee).\n")
 	}
 	for _, x := range r.Rivals {
 		fmt.Fprintf(w, "Instead, %s: loss %.2f", x.Name, x.Loss)
