@@ -23,8 +23,7 @@ func calibrateCommand() *cli.Command {
 		ArgsUsage: "TRACE.csv...",
 		UsageText: `switchyard calibrate TRACE.csv... [FLAGS]
 
-  switchyard calibrate rate-2.csv rate-4.csv --model qwen3-14b --gpu h100 \
-    --engine-set max_num_batched_tokens=8192 --engine-set num_blocks=18038
+  switchyard calibrate rate-2.csv rate-4.csv --model qwen3-14b --gpu h100 --engine-set max_num_batched_tokens=8192
   switchyard calibrate rate-2.csv --hold-out rate-4.csv --model qwen3-14b --gpu h100
 
 A trace has the columns arrival_s, prompt_tokens, output_tokens, ttft_s and

@@ -10,6 +10,9 @@
 //	queue      classic queueing models     -> balls, dispatch
 //	aggregate  replications of a config    -> summary, comparisons
 //
+// Beside these, calibrate fits a server to measured requests (calibration,
+// coefficients), and timeline exports the steps of a replica.
+//
 // `run` is the three in a row and prints the comparison. A run that was
 // interrupted or killed goes on where it stopped when the same command is
 // given again, and its tables are the same to the byte.

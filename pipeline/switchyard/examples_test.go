@@ -47,6 +47,8 @@ func TestShownCommandsWork(t *testing.T) {
 		write(file[1], file[2])
 	}
 	write("conversation.jsonl", conversation())
+	write("rate-2.csv", measuredRun(500))
+	write("rate-4.csv", measuredRun(250))
 	write(".config/fish/completions/none", "")
 
 	examples := append([]example{{"run.sh", "switchyard run quickstart --out out/quickstart " + scaled, ""}}, readmeExamples(readme)...)
@@ -111,6 +113,18 @@ func helpExamples() (examples []example) {
 		}
 	}
 	return examples
+}
+
+// measuredRun is a measured run of a few requests, one every gapMs.
+func measuredRun(gapMs int) string {
+	var b strings.Builder
+	b.WriteString("arrival_s,prompt_tokens,output_tokens,ttft_s,e2e_s,replica\n")
+	for i := range 40 {
+		prompt, output := 500+37*(i%17), 20+i%9
+		ttft := 0.01 + 45e-6*float64(prompt)
+		fmt.Fprintf(&b, "%.3f,%d,%d,%.4f,%.4f,0\n", float64(i*gapMs)/1e3, prompt, output, ttft, ttft+0.0125*float64(output-1))
+	}
+	return b.String()
 }
 
 // conversation is a trace in Mooncake's format: sessions that grow by a block

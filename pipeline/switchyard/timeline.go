@@ -19,8 +19,8 @@ func timelineCommand() *cli.Command {
 		ArgsUsage: "DIR",
 		UsageText: `switchyard timeline DIR --cell N --replica R --out FILE [--from S] [--to S]
 
-  switchyard timeline out/quickstart --cell 7 --replica 0 --out trace.json
-  switchyard timeline out/quickstart --cell 7 --replica 0 --from 100 --to 110 --out trace.json
+  switchyard timeline out/quickstart --cell 3 --replica 0 --out trace.json
+  switchyard timeline out/quickstart --cell 3 --replica 1 --from 10 --to 20 --out -
 
 The cell is run again, with the experiment that the folder's manifest has. Open
 the file in ui.perfetto.dev or chrome://tracing. For a sample of all replicas of

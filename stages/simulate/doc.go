@@ -1,6 +1,7 @@
 // Package simulate runs the cells of an experiment: simulated clusters behind
 // routers. It writes tables `cells` (one row a cell), `requests` (all of them,
-// a sample, or none) and `replicas`.
+// a sample, or none), `replicas` and, where it is asked for, `timeline`. Plan.Trace
+// runs one cell again for the steps of one of its replicas.
 //
 // # From a file to rows
 //
