@@ -50,6 +50,9 @@ func randomConfig(s *rng.Stream) *Config {
 				Model: pickOf(s, "periodic", "continuous", "continuous-exponential", "individual", "own"),
 				Age:   pickOf(s, 0.1, 0.5, 1, 4), Corrections: s.IntN(2) == 0,
 			}
+			if c.Information.Model == "own" {
+				c.Information = Information{Model: "own"}
+			}
 		}
 		values := make([]float64, 200)
 		times := make([]float64, 200)

@@ -48,8 +48,22 @@ type Traffic struct {
 // before time 0. Age 0 makes every model but own live.
 type Information struct {
 	Model       string  `yaml:"model" default:"live" enum:"live|periodic|continuous|continuous-exponential|individual|own" doc:"how the servers' states reach the dispatchers"`
-	Age         float64 `yaml:"age" default:"0" min:"0" max:"1000000" unit:"mean size" doc:"T, the time between refreshes or the age of what is seen"`
-	Corrections bool    `yaml:"corrections" doc:"whether a dispatcher adds what it has sent itself since the state that it sees"`
+	Age         float64 `yaml:"age" default:"0" min:"0" max:"1000000" unit:"mean size" doc:"T, the time between refreshes or the age of what is seen; needs a model other than live and own, and 0 makes that live"`
+	Corrections bool    `yaml:"corrections" doc:"whether a dispatcher adds what it has sent itself since the state that it sees; needs a model other than live and own"`
+}
+
+// Check implements the check of sim/param: a value that the model does not use
+// would otherwise look like a study of it.
+func (i *Information) Check() error {
+	switch {
+	case i.Age > 0 && (i.Model == "live" || i.Model == "" || i.Model == "own"):
+		return &param.Error{Field: "age", Value: param.Format(i.Age), Expected: "a model other than live and own, which know no age: periodic, continuous, continuous-exponential or individual"}
+	case i.Corrections && (i.Model == "live" || i.Model == ""):
+		return &param.Error{Field: "corrections", Value: "true", Expected: "a model other than live, which leaves nothing to correct: periodic, continuous, continuous-exponential or individual"}
+	case i.Corrections && i.Model == "own":
+		return &param.Error{Field: "corrections", Value: "true", Expected: "a model other than own, which counts what was sent in any case: periodic, continuous, continuous-exponential or individual"}
+	}
+	return nil
 }
 
 // Live says whether a dispatcher sees the state of this moment.

@@ -169,6 +169,9 @@ func TestDeterminism(t *testing.T) {
 				c.Policy, c.Information = p.New(), Information{Model: model, Age: 1, Corrections: model == "periodic"}
 				c.Traffic.Requests, c.WarmUp, c.Sizes = 2000, 0.1, &BoundedParetoSizes{unit, 1.5, 100}
 			})
+			if model == "live" || model == "own" {
+				c.Information.Age = 0
+			}
 			param.Defaults(c.Policy)
 			if c.Validate() != nil {
 				continue

@@ -100,6 +100,11 @@ func (d *decoder) system(s experiment.Section) (*system, error) {
 	if err := experiment.Join(err, wrong[0], wrong[1]); err != nil {
 		return nil, err
 	}
+	if times, ok := out.arrivals.value.(*queueing.Times); ok && times.KeepRate {
+		if _, given := s.String("load"); given {
+			return nil, s.Errorf("load", "no load beside arrivals.keep_rate: true, whose times bring their own", nil)
+		}
+	}
 	out.config.Arrivals, out.config.Sizes = out.arrivals.value, out.sizes.value
 	return &out, nil
 }

@@ -128,6 +128,12 @@ func TestPlanErrors(t *testing.T) {
 		{"c2: 2", "alpha: 2", `small.yaml:14:29: dispatch[0].sizes.alpha: unknown key: expected one of law, mean, c2, sigma`},
 		{"process: poisson", "process: poison", `small.yaml:13:25: dispatch[0].arrivals.process: value "poison": expected one of poisson, deterministic, gamma, times; did you mean "poisson"?`},
 		{"model: periodic", "model: period", `small.yaml:15:26: dispatch[0].information.model: value "period": expected one of live, periodic, continuous, continuous-exponential, individual, own; did you mean "periodic"?`},
+		{"model: periodic, age: 1", "age: 4", `small.yaml:15:24: dispatch[0].information.age: value "4": expected a model other than live and own, which know no age: periodic, continuous, continuous-exponential or individual`},
+		{"model: periodic, age: 1", "model: own, age: {sweep: [0, 4]}", `small.yaml:15:48: dispatch[0].information.age.sweep[1]: value "4": expected a model other than live and own, which know no age: periodic, continuous, continuous-exponential or individual`},
+		{"model: periodic, age: 1", "corrections: true", `small.yaml:15:32: dispatch[0].information.corrections: value "true": expected a model other than live, which leaves nothing to correct: periodic, continuous, continuous-exponential or individual`},
+		{"model: periodic, age: 1", "model: own, corrections: true", `small.yaml:15:44: dispatch[0].information.corrections: value "true": expected a model other than own, which counts what was sent in any case: periodic, continuous, continuous-exponential or individual`},
+		{"process: poisson", "process: times, keep_rate: true, times: [0, 1, 5]", `small.yaml:11:20: dispatch[0].load.sweep[0]: value "0.5": expected no load beside arrivals.keep_rate: true, whose times bring their own
+small.yaml:11:25: dispatch[0].load.sweep[1]: value "0.8": expected no load beside arrivals.keep_rate: true, whose times bring their own`},
 		{"- jsq\n", "- central-queue\n", `small.yaml:18:5: policies[1].policy: value "central-queue": expected a study that can run: policy central-queue holds requests back in one queue: it needs discipline fcfs and live information`},
 		{"- jsq\n", "- {name: three, policy: jsq-d, choices: 3}\n", `small.yaml:18:43: policies[1].choices: value "3": expected at most as many as servers, or replacement: true`},
 		{"- jsq\n", "- {name: again, policy: jsq, ties: first}\n", `small.yaml:19:27: policies[2].policy: value "jsq": expected parameters that differ from those of "again": the two are the same runs under two names, leave one out`},
