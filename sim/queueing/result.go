@@ -19,6 +19,8 @@ type Result struct {
 	Classes []Class
 
 	Start, End        float64   // arrivals of the first and the last measured request
+	HalfTime          float64   // from the first arrival of the second half of the measured to the last
+	Growth            float64   // of the work not done in that time, over the work that arrived in it: far above 0, servers do not keep up
 	Utilisation       float64   // of all servers in between, weighted by speed
 	ServerUtilisation []float64 // share of that time in which a server worked
 	ServerRequests    []int64   // measured requests sent to each server

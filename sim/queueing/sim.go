@@ -41,6 +41,7 @@ type run struct {
 	cut     int64          // requests before it are not measured
 	unit    float64        // of a tick, in units of size
 	opening *window
+	middle  *window
 	closing *window
 	last    int64 // arrival
 	counter interface {
@@ -55,6 +56,8 @@ type window struct {
 	busy     []int64
 	requests []int64
 	work     int64
+	sent     float64 // work, in ticks of a server of speed 1
+	backlog  float64 // of it, not done
 }
 
 func newRun(s *Sim, c *Config, law dist.Law, seed uint64, replication int) *run {
@@ -132,6 +135,9 @@ func (r *run) all() {
 		if done == r.cut {
 			r.opening = r.look(b.time[0])
 		}
+		if done == middle {
+			r.middle = r.look(b.time[0])
+		}
 		if r.counter != nil && b.measured && blocks%stride == 0 {
 			r.counts = r.counter.lengths(b.time[0], r.counts)
 		}
@@ -178,6 +184,9 @@ func (r *run) look(t int64) *window {
 		w.busy = append(w.busy, r.farm.busy(i, t))
 		w.requests = append(w.requests, r.farm.servers[i].requests)
 		w.work += r.farm.servers[i].work
+		v := r.config.System.speed(i)
+		w.sent += v * float64(r.farm.servers[i].work)
+		w.backlog += v * float64(r.farm.servers[i].work-w.busy[i])
 	}
 	return w
 }
@@ -199,6 +208,8 @@ func (r *run) result() *Result {
 		could += v
 	}
 	out.Utilisation = done / could
+	out.HalfTime = float64(r.closing.time-r.middle.time) * r.unit
+	out.Growth = (r.closing.backlog - r.middle.backlog) / (r.closing.sent - r.middle.sent)
 	out.Wait = out.Mean - float64(r.closing.work-r.opening.work)*r.unit/float64(out.Requests)
 	out.Lengths = atLeast(r.counts)
 	return out

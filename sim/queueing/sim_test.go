@@ -417,3 +417,19 @@ func TestGivenTimes(t *testing.T) {
 		t.Errorf("the last of 5 scaled requests comes at %d, expected %d", times[4], want)
 	}
 }
+
+// TestBacklogGrowth: of work that arrives at twice the speed half is left over; below
+// full load nothing is, in the long run.
+func TestBacklogGrowth(t *testing.T) {
+	for _, discipline := range []string{"fcfs", "ps"} {
+		for load, want := range map[float64]float64{0.5: 0, 2: 0.5} {
+			r := runs(t, studyOf(func(c *Config) {
+				c.System.Servers, c.System.Discipline, c.Traffic.Load, c.Traffic.Requests = 1, discipline, load, 1000
+				c.Arrivals, c.Sizes = &Deterministic{}, &DeterministicSizes{unit}
+			}), 1)[0]
+			if math.Abs(r.Growth-want) > 0.005 || math.Abs(r.HalfTime-499/load) > 1e-6 {
+				t.Errorf("%s at load %v: the backlog grows by %v over %v, want %v over %v", discipline, load, r.Growth, r.HalfTime, want, 499/load)
+			}
+		}
+	}
+}

@@ -29,6 +29,7 @@ type configuration struct {
 	source       string // of the requests, as in cells; empty in other jobs
 
 	saturated bool
+	open      bool      // whether it is saturated is for its backlog to tell
 	pooled    []float64 // of each metric, NaN where there is none; nil without requests
 	sketched  bool      // pooled has a sketch's error
 	theory    []float64 // of each metric, NaN where there is none
@@ -47,6 +48,7 @@ type cell struct {
 	fate
 	source      string
 	saturated   bool // known before the run
+	open        bool // nothing is
 	model, kind *string
 	warnings    []string // that concern latencies
 }
@@ -99,7 +101,7 @@ func gatherDispatched(rows []queueing.DispatchRow) ([]*configuration, error) {
 				Replicas: r.Servers, Factors: r.Factors, WarmUp: r.WarmUp,
 			},
 			replication: r.Replication, row: reflect.ValueOf(r).Elem(),
-			measured: r.Measured, saturated: r.Saturated, model: r.Theory, kind: r.TheoryKind, warnings: r.Warnings,
+			measured: r.Measured, saturated: r.Saturated, open: r.Stability == queueing.Open, model: r.Theory, kind: r.TheoryKind, warnings: r.Warnings,
 		}
 	}
 	return gather(dispatched, cells)
@@ -169,6 +171,7 @@ func (c *configuration) add(cell *cell) {
 	c.measured += cell.measured
 	c.fate.add(cell.fate)
 	c.saturated = c.saturated || cell.saturated
+	c.open = c.open || cell.open || cell.Job == experiment.Simulate
 }
 
 // name says which configuration this is, as progress and errors name it.

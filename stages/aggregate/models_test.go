@@ -125,6 +125,36 @@ func TestJobsTogether(t *testing.T) {
 	}
 }
 
+// TestGrowingBacklogOfDispatch: where nothing is known before the run, backlog
+// and response times decide together.
+func TestGrowingBacklogOfDispatch(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		stability     string
+		growth, drift float64
+		want          bool
+	}{
+		{"grows", "open", 0.05, 0.4, true},
+		{"swings", "open", 0.05, -0.2, false},
+		{"stands", "open", 0, 0.4, false},
+		{"known to settle", "stable", 0.05, 0.4, false},
+	} {
+		cells := dispatchRows([]string{"sixteen"}, map[string]float64{"jiq": 2}, 5)
+		for i := range cells {
+			swing := 0.001 * float64(i%2)
+			cells[i].Stability, cells[i].Growth, cells[i].Drift = c.stability, number(c.growth+swing), number(c.drift+swing)
+		}
+		in := rows{dispatched: cells}
+		r, err := in.analyse(Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := findSummary(t, r, 0, "response_mean").Saturated; got != c.want {
+			t.Errorf("%s: saturated is %v", c.name, got)
+		}
+	}
+}
+
 func TestPrintModels(t *testing.T) {
 	dispatch := dispatchRows([]string{"sixteen load=0.9"}, map[string]float64{"jsq": 1.6, "jsq-first": 1.6, "lwl": 1.4, "random": 9.5}, 8)
 	limit, field := "mean-field", "JSQ(2), many servers"

@@ -24,11 +24,19 @@ const (
 // rule alone decides: within one run the backlog's ups and downs are too
 // alike for an interval.
 //
-// Servers behind a dispatcher are saturated by what is known of them before
-// the run, and no run of theirs says otherwise: a policy on stale information
-// swings too widely for a slope to tell.
+// Servers behind a dispatcher are mostly judged by what is known of them before
+// the run, and no run of theirs says otherwise. Where nothing is known, a growing backlog
+// and a rising response time, each by its lower bound, say it together: either
+// alone may be a swing, which old information makes wide.
 func (c *configuration) judge() {
-	if c.Job != experiment.Simulate {
+	if !c.open {
+		return
+	}
+	if c.Job == experiment.Dispatch {
+		growth := present(c.of("backlog_growth"))
+		bound, rise := stats.LowerBound(growth, level), stats.LowerBound(present(c.of(c.drift)), level)
+		c.saturated = bound > mostGrowth && rise > 0
+		c.doubtGrowth(growth)
 		return
 	}
 	var taken, completed int64
@@ -40,6 +48,11 @@ func (c *configuration) judge() {
 	growth := present(c.growth())
 	bound := stats.LowerBound(growth, level)
 	c.saturated = short || bound > mostGrowth
+	c.doubtGrowth(growth)
+}
+
+// doubtGrowth warns of a backlog that only one replication has seen to grow.
+func (c *configuration) doubtGrowth(growth []float64) {
 	if !c.saturated && len(growth) == 1 && growth[0] > mostGrowth {
 		c.warnings = append(c.warnings, "the backlog grows in the only replication, which cannot tell saturation from chance: run more")
 	}

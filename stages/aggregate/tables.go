@@ -31,7 +31,7 @@ type Summary struct {
 	SD          *float64 `parquet:"sd" symbol:"s" doc:"standard deviation over replications; NULL with one"`
 	Pooled      *float64 `parquet:"pooled" doc:"for quantiles: type-7 quantile of the measured requests of all replications together; NULL for other metrics and where table requests does not hold all"`
 	Requests    int64    `parquet:"requests_measured,delta" symbol:"m" doc:"measured requests, or balls, over all replications"`
-	Saturated   bool     `parquet:"saturated" doc:"the configuration cannot keep up with its arrivals: completions below 98 % of those that were not turned away, or a backlog whose growth exceeds 1 % of the arrival rate by its 95 % lower bound; in dispatch, a load that no steady state has"`
+	Saturated   bool     `parquet:"saturated" doc:"the configuration cannot keep up with its arrivals: completions below 98 % of those that were not turned away, or a backlog whose growth exceeds 1 % of the arrival rate by its 95 % lower bound; in dispatch, a load that no steady state has or, where stability is open, a backlog and response times that both grow"`
 	Theory      *float64 `parquet:"theory" doc:"value in theory, in steady state; NULL where none is known"`
 	TheoryModel *string  `parquet:"theory_model,dict" doc:"the model that it comes from, such as M/M/1"`
 	TheoryKind  *string  `parquet:"theory_kind,dict" doc:"exact, or mean-field: the limit of many servers or bins"`

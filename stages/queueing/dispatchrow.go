@@ -36,7 +36,8 @@ type DispatchRow struct {
 	WarmUp        float64  `parquet:"warm_up" unit:"share" doc:"share of arrivals left out, by arrival index"`
 	Requests      int64    `parquet:"requests,delta" symbol:"n" doc:"requests that arrived, those of the warm-up included; all are served to the end"`
 	Measured      int64    `parquet:"requests_measured,delta" symbol:"m" doc:"requests after the warm-up: those behind the times"`
-	Saturated     bool     `parquet:"saturated" doc:"nothing settles: more work arrives than the servers can do, or than one of them can under a policy that does not look"`
+	Saturated     bool     `parquet:"saturated" doc:"nothing settles, as is known before the run: more work arrives than the servers can do or, under a policy that does not look or draws a few servers, than some of them can"`
+	Stability     string   `parquet:"stability,dict" doc:"what is known before the run: stable, unstable (saturated), or open: no condition is known, and summary judges by backlog_growth"`
 	QuantileError float64  `parquet:"quantile_error" unit:"ratio" doc:"greatest relative error of the quantiles: 0 = exact (type 7, as DuckDB's quantile_cont), else from a sketch of fixed bins"`
 	Warnings      []string `parquet:"warnings" doc:"statistical doubts about this row"`
 
@@ -62,6 +63,7 @@ type DispatchRow struct {
 	Utilisation  *float64 `parquet:"utilisation" better:"none" doc:"share of the time from the first measured arrival to the last in which a server worked, mean over servers weighted by speed"`
 	Imbalance    *float64 `parquet:"load_imbalance" better:"lower" doc:"the busiest server's share of that time over the mean share"`
 	Drift        *float64 `parquet:"response_drift" unit:"ratio" better:"none" doc:"mean response time of the second half of the measured requests over the first half's, less 1: far from 0 in many replications, nothing has settled"`
+	Growth       *float64 `parquet:"backlog_growth" unit:"ratio" better:"none" doc:"growth of the work that is not done over the second half of the measured requests, over the work that arrives in it; NULL where that is shorter than ten mean services at the slowest server and ten ages of information"`
 
 	ClassUpTo     []float64 `parquet:"class_upto" unit:"time" doc:"quarters of the law of sizes: the largest size in each, infinity for the last"`
 	ClassRequests []int64   `parquet:"class_requests" doc:"measured requests of each class"`

@@ -47,8 +47,9 @@
 // load lies below the steady state.
 //
 // A configuration is saturated where more work arrives than the servers can do
-// or, under a policy that does not look, than one of them can; that is known
-// before it runs.
+// or, under a policy that does not look or draws a few servers, than some of
+// them can; that is known before it runs. Where no condition is known, its
+// backlog is measured and aggregate judges (column stability).
 //
 // # For the program
 //
@@ -60,9 +61,13 @@ package queueing
 
 import "switchyard/stages/table"
 
+// Open is the value of column stability where no condition says whether a
+// study has a steady state.
+const Open = open
+
 // Version is part of every cell's key. Raise it by one when the same
 // parameters give other rows than before.
-const Version = 2
+const Version = 3
 
 // The tables.
 var (

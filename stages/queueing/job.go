@@ -103,6 +103,7 @@ func (p *Plan) dispatch(r *Run, own *worker, out *run.Sink) error {
 	row.CellKey, row.Seed, row.Replication = r.Key, int64(p.Experiment.Seed), int32(r.Replication)
 	p.labelDispatch(row, r.Index)
 	row.measure(result)
+	row.Growth = finite(growth(c.study, result))
 	out.Write(Dispatch.Rows(own.dispatch[:]))
 	out.Count(row.Requests)
 	return nil
@@ -127,7 +128,7 @@ func (c *Config) row() DispatchRow {
 		SizeMean: law.Mean(), SizeSCV: finite(dist.SCV(law)),
 		Information: s.Information.Model, Age: s.Information.Age, Corrections: s.Information.Corrections,
 		Dispatchers: int32(s.System.Dispatchers), WarmUp: s.WarmUp, Requests: s.Traffic.Requests,
-		Saturated: overloaded(s), Warnings: doubts(s),
+		Saturated: stability(s) == unstable, Stability: stability(s), Warnings: doubts(s),
 	}
 	if t := &c.theory; t.Kind != queueing.None {
 		row.Theory, row.TheoryKind = &t.Model, &t.Kind

@@ -1,9 +1,11 @@
 package queueing
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
+	"switchyard/sim/queueing"
 	"switchyard/stages/experiment"
 )
 
@@ -166,5 +168,60 @@ func TestOverload(t *testing.T) {
 		if got, want := r.Config.row().Saturated, strings.Contains(r.Name(), "load=1 "); got != want {
 			t.Errorf("%s: saturated is %v", r.Name(), got)
 		}
+	}
+}
+
+// TestDrawnOverload: jsq-d overloads slow servers that its draws cannot pass
+// by, which the run shows; jiq is left to its run.
+func TestDrawnOverload(t *testing.T) {
+	for _, c := range []struct {
+		speeds, policy, load, want string
+	}{
+		{"[0.1, 1.9]", "jsq-d, choices: 1", "0.5", unstable},
+		{"[0.1, 1.9]", "jsq-d, choices: 2", "0.9", stable},
+		{"[0.1, 1.9]", "jsq-d, choices: 2, replacement: true", "0.5", unstable}, // 1/4 of 1 on 0.1
+		{"[0.1, 1.9]", "jsq-d, choices: 3, replacement: true", "0.3", stable},   // 1/8 of 0.6 on 0.1
+		{"[0.1, 0.1, 1.9, 1.9]", "jsq-d, choices: 2", "0.5", unstable},          // 1/6 of 2 on 0.2
+		{"[0.1, 0.1, 1.9, 1.9]", "jsq-d, choices: 2", "0.25", stable},
+		{"[0.1, 1.9]", "jiq", "0.8", open},
+		{"[1, 1]", "jiq", "0.8", stable},
+	} {
+		servers := "servers: " + fmt.Sprint(strings.Count(c.speeds, ",")+1) + "\n    speeds: " + c.speeds
+		p := mustPlan(t, "servers: 2", servers, "[0.5, 0.8]", "["+c.load+"]", "information: {model: periodic, age: 1}", "discipline: fcfs",
+			"- jsq\n", "- {name: seen, policy: "+c.policy+"}\n", "requests: 500", "requests: 20000", "{law: lognormal, c2: 2}", "{law: exponential}")
+		for _, r := range p.Dispatch {
+			if r.Config.RouterPoint != "seen" || r.Replication != 1 {
+				continue
+			}
+			if got := r.Config.row().Stability; got != c.want {
+				t.Errorf("%s on %s at %s is %s, want %s", c.policy, c.speeds, c.load, got, c.want)
+			}
+			result, err := new(queueing.Sim).Run(r.Config.study, 1, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if g := growth(r.Config.study, result); (g > 0.01) != (c.want == unstable) && c.want != open {
+				t.Errorf("%s on %s at %s, %s, has a backlog that grows by %v of what arrives", c.policy, c.speeds, c.load, c.want, g)
+			}
+		}
+	}
+}
+
+// TestShortRunsAreNotJudged: what comes to rest or is over at once is not
+// saturated, though its load is 1.
+func TestShortRunsAreNotJudged(t *testing.T) {
+	p := mustPlan(t, "[0.5, 0.8]", "[1]", "{process: poisson}", "{process: deterministic}", "{law: lognormal, c2: 2}", "{law: deterministic}", "- jsq\n", "- round-robin\n")
+	for _, r := range p.Dispatch {
+		want := open
+		if r.Config.RouterPoint == "random" {
+			want = unstable
+		}
+		if got := r.Config.row().Stability; got != want {
+			t.Errorf("%s is %s, want %s", r.Name(), got, want)
+		}
+	}
+	p = mustPlan(t, "[0.5, 0.8]", "[2]", "requests: 500", "requests: 5", "{process: poisson}", "{process: times, times: [0, 1, 2, 3, 4]}")
+	if got := p.Dispatch[0].Config.row().Stability; got != open {
+		t.Errorf("five given times are %s, want %s", got, open)
 	}
 }
