@@ -2,13 +2,11 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"golang.org/x/term"
 
+	"switchyard/stages/run"
 	"switchyard/stages/table"
 )
 
@@ -33,22 +31,9 @@ func schemaCommand() *cli.Command {
 				}
 				wanted = []table.Schema{s}
 			}
-			return table.WriteDictionary(c.App.Writer, wanted, widthOf(c.App.Writer))
+			return table.WriteDictionary(c.App.Writer, wanted, run.Columns(c.App.Writer))
 		},
 	}
-}
-
-// widthOf is the width of a terminal; 0 of anything else.
-func widthOf(w io.Writer) int {
-	file, ok := w.(*os.File)
-	if !ok {
-		return 0
-	}
-	width, _, err := term.GetSize(int(file.Fd()))
-	if err != nil {
-		return 0
-	}
-	return width
 }
 
 func findSchema(all []table.Schema, name string) (table.Schema, error) {

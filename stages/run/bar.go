@@ -30,6 +30,19 @@ func startBar(w io.Writer, name, unit string, m *meter) *bar {
 	return drawBar(name, unit, m, mpb.WithOutput(w))
 }
 
+// Columns is the width of a terminal; 0 of anything else.
+func Columns(w io.Writer) int {
+	file, ok := w.(*os.File)
+	if !ok {
+		return 0
+	}
+	width, _, err := term.GetSize(int(file.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
 func drawBar(name, unit string, m *meter, options ...mpb.ContainerOption) *bar {
 	b := &bar{meter: m, quit: make(chan struct{}), gone: make(chan struct{})}
 	b.container = mpb.New(append(options, mpb.WithRefreshRate(200*time.Millisecond), mpb.WithWidth(100))...)
