@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // Lock is the right to write into an experiment's folder. The kernel gives it
@@ -23,7 +24,7 @@ func Acquire(dir string) (*Lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrStorage, err)
 	}
-	if err := tryLock(file); err != nil {
+	if err := waitLock(file); err != nil {
 		holder := holderOf(file)
 		file.Close()
 		if errors.Is(err, errHeld) {
@@ -37,6 +38,19 @@ func Acquire(dir string) (*Lock, error) {
 		return nil, fmt.Errorf("%w: lock %s: %w", ErrStorage, dir, err)
 	}
 	return &Lock{file}, nil
+}
+
+// lockPatience is how long a lock that another process has is tried again. A
+// process that was killed while it started another one (git, for the manifest)
+// leaves it to the child until that runs its own program.
+const lockPatience = 250 * time.Millisecond
+
+func waitLock(file *os.File) error {
+	for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		if err := tryLock(file); !errors.Is(err, errHeld) || time.Since(begin) > lockPatience {
+			return err
+		}
+	}
 }
 
 // Release gives the lock up.

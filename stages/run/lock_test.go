@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"testing"
+	"time"
 )
 
 func TestLockNamesItsHolder(t *testing.T) {
@@ -68,4 +69,20 @@ func TestLockOfAnotherHost(t *testing.T) {
 			t.Errorf("holder %q, expected %q", got, want)
 		}
 	}
+}
+
+// A lock that is about to be given up is waited for: what a killed run was just
+// starting holds it for a moment more.
+func TestLockThatIsGivenUpSoon(t *testing.T) {
+	dir := t.TempDir()
+	first, err := Acquire(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(50*time.Millisecond, func() { first.Release() })
+	second, err := Acquire(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second.Release()
 }
