@@ -25,6 +25,7 @@ type tally struct {
 	n         int64
 	responses float64
 	slowdowns float64 // response over size
+	empty     int64   // of size 0, a tick here, which has no slowdown
 }
 
 func (m *meter) reset(limits [classes - 1]int64, expected int64) {
@@ -72,7 +73,11 @@ func (m *meter) add(responses, needs []int64, half int) {
 		t := &m.class[c&3]
 		t.n++
 		t.responses += x
-		t.slowdowns += x / float64(need)
+		if need > 1 {
+			t.slowdowns += x / float64(need)
+		} else {
+			t.empty++
+		}
 		counts[uint(c*bins+binOf(x))%(classes*bins)]++
 	}
 	m.squares += squares

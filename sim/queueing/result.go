@@ -9,7 +9,7 @@ type Result struct {
 	Mean     float64 // response time
 	SD       float64 // of response times; not that of the mean, which successive requests blur
 	Wait     float64 // mean of response less the server's own time for the size
-	Slowdown float64 // mean of response over size
+	Slowdown float64 // mean of response over size, without sizes of 0 (less than a tick)
 	Max      float64
 
 	P50, P90, P95, P99, P999 float64
@@ -21,6 +21,7 @@ type Result struct {
 	Start, End        float64   // arrivals of the first and the last measured request
 	HalfTime          float64   // from the first arrival of the second half of the measured to the last
 	Growth            float64   // of the work not done in that time, over the work that arrived in it: far above 0, servers do not keep up
+	Load              float64   // the work that arrived from the first measured request to the last, over what all servers could do in that time
 	Utilisation       float64   // of all servers in between, weighted by speed
 	ServerUtilisation []float64 // share of that time in which a server worked
 	ServerRequests    []int64   // measured requests sent to each server
@@ -58,6 +59,7 @@ func (m *meter) result(unit float64) *Result {
 		all.n += t.n
 		all.responses += t.responses
 		all.slowdowns += t.slowdowns
+		all.empty += t.empty
 		q := sketchQuantiles(m.classHistogram(c), []float64{0.5, 0.99})
 		upto := math.Inf(1)
 		if c < len(m.limits) {
@@ -65,13 +67,13 @@ func (m *meter) result(unit float64) *Result {
 		}
 		n := float64(t.n)
 		r.Classes = append(r.Classes, Class{
-			Upto: upto, Requests: t.n, Mean: t.responses / n * unit, Slowdown: t.slowdowns / n,
+			Upto: upto, Requests: t.n, Mean: t.responses / n * unit, Slowdown: t.slowdowns / float64(t.n-t.empty),
 			P50: q[0] * unit, P99: q[1] * unit,
 		})
 	}
 	n := float64(all.n)
 	mean := all.responses / n
-	r.Requests, r.Mean, r.Slowdown = all.n, mean*unit, all.slowdowns/n
+	r.Requests, r.Mean, r.Slowdown = all.n, mean*unit, all.slowdowns/float64(all.n-all.empty)
 	r.SD = math.Sqrt(math.Max(0, (m.squares/n-mean*mean)*n/(n-1))) * unit
 	for h, t := range m.halves {
 		r.Halves[h] = t.responses / float64(t.n) * unit

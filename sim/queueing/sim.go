@@ -208,6 +208,7 @@ func (r *run) result() *Result {
 		could += v
 	}
 	out.Utilisation = done / could
+	out.Load = (r.closing.sent - r.opening.sent) / (could * span)
 	out.HalfTime = float64(r.closing.time-r.middle.time) * r.unit
 	out.Growth = (r.closing.backlog - r.middle.backlog) / (r.closing.sent - r.middle.sent)
 	out.Wait = out.Mean - float64(r.closing.work-r.opening.work)*r.unit/float64(out.Requests)

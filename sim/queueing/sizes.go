@@ -156,3 +156,18 @@ func (e *EmpiricalSizes) scaled() []float64 {
 	}
 	return out
 }
+
+// Reciprocal says whether E[1/S] is finite over sizes above 0. It is not where
+// a law has a positive density at 0, as exponentials have, and a request that
+// waits then has no mean slowdown.
+func Reciprocal(s Sizes) bool {
+	switch law := s.Law().(type) {
+	case dist.Exponential, dist.Hyperexponential:
+		return false
+	case dist.Erlang:
+		return law.Stages > 1
+	case dist.Uniform:
+		return law.Min > 0
+	}
+	return true
+}

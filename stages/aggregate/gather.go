@@ -24,9 +24,10 @@ type configuration struct {
 	arrived      []int64     // in the windows
 	taken        []int64     // of these, not rejected
 	completed    []int64
-	measured     int64  // requests behind the latencies, over all replications
-	fate                // of all requests, over all replications
-	source       string // of the requests, as in cells; empty in other jobs
+	measured     int64   // requests behind the latencies, over all replications
+	fate                 // of all requests, over all replications
+	load         float64 // of dispatch, as asked for; 0 in other jobs
+	source       string  // of the requests, as in cells; empty in other jobs
 
 	saturated bool
 	open      bool      // whether it is saturated is for its backlog to tell
@@ -46,6 +47,7 @@ type cell struct {
 	row                                 reflect.Value // that the measures read
 	arrived, taken, completed, measured int64
 	fate
+	load        float64
 	source      string
 	saturated   bool // known before the run
 	open        bool // nothing is
@@ -101,7 +103,7 @@ func gatherDispatched(rows []queueing.DispatchRow) ([]*configuration, error) {
 				Replicas: r.Servers, Factors: r.Factors, WarmUp: r.WarmUp,
 			},
 			replication: r.Replication, row: reflect.ValueOf(r).Elem(),
-			measured: r.Measured, saturated: r.Saturated, open: r.Stability == queueing.Open, model: r.Theory, kind: r.TheoryKind, warnings: r.Warnings,
+			measured: r.Measured, saturated: r.Saturated, open: r.Stability == queueing.Open, load: r.Load, model: r.Theory, kind: r.TheoryKind, warnings: r.Warnings,
 		}
 	}
 	return gather(dispatched, cells)
@@ -147,7 +149,7 @@ func gather(m *measures, cells []cell) ([]*configuration, error) {
 
 func newConfiguration(m *measures, cell *cell) *configuration {
 	c := &configuration{
-		Where: cell.Where, measures: m, model: cell.model, kind: cell.kind, source: cell.source,
+		Where: cell.Where, measures: m, model: cell.model, kind: cell.kind, source: cell.source, load: cell.load,
 		values: make([][]float64, len(m.list)), theory: make([]float64, len(m.list)),
 		timing: slices.Clone(cell.warnings),
 	}

@@ -155,6 +155,30 @@ func TestGrowingBacklogOfDispatch(t *testing.T) {
 	}
 }
 
+// TestLoadThatNeverCame: where no run draws the rarest sizes all agree on too
+// little work.
+func TestLoadThatNeverCame(t *testing.T) {
+	for realised, want := range map[float64]bool{0.7: true, 0.895: false} {
+		cells := dispatchRows([]string{"sixteen"}, map[string]float64{"jsq": 2}, 5)
+		for i := range cells {
+			cells[i].Load, cells[i].Realised = 0.9, number(realised+0.001*float64(i%2))
+			cells[i].Drift = number(-0.5 + 0.001*float64(i%2))
+		}
+		in := rows{dispatched: cells}
+		r, err := in.analyse(Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(findSummary(t, r, 0, "response_mean").Warnings, "\n")
+		if strings.Contains(text, "the load is 0.7 where 0.9 is asked for") != want {
+			t.Errorf("at a load of %v the warnings are %q", realised, text)
+		}
+		if !strings.Contains(text, "falls by 50 %") || strings.Contains(text, "cache") {
+			t.Errorf("a drift of dispatch is %q", text)
+		}
+	}
+}
+
 func TestPrintModels(t *testing.T) {
 	dispatch := dispatchRows([]string{"sixteen load=0.9"}, map[string]float64{"jsq": 1.6, "jsq-first": 1.6, "lwl": 1.4, "random": 9.5}, 8)
 	limit, field := "mean-field", "JSQ(2), many servers"

@@ -39,6 +39,7 @@ func (c *configuration) doubt(x *extra, missing *MissingError) {
 	}
 	c.warnings = append(c.warnings, generate.Doubts(c.source)...)
 	c.warnings = append(c.warnings, c.missesRate()...)
+	c.warnings = append(c.warnings, c.missesLoad()...)
 	switch {
 	case c.servedNothing():
 		c.warnings = append(c.warnings, servedNothing+": "+c.lost())
@@ -94,6 +95,19 @@ func (c *configuration) missesRate() []string {
 	return []string{simulate.MissesRate(mean, *c.RateRps)}
 }
 
+// missesLoad compares the work that arrived with the load of dispatch: sizes so
+// rare that no run draws them leave the load below what is asked for.
+func (c *configuration) missesLoad() []string {
+	if c.load == 0 {
+		return nil
+	}
+	mean, in := stats.Interval(present(c.of("load_realised")), level)
+	if !(math.Abs(mean/c.load-1) > simulate.MostMiss) || in.Exists() && in.Contains(c.load) {
+		return nil
+	}
+	return []string{fmt.Sprintf("the load is %.3g where %.3g is asked for: the run is too short for its rarest sizes, or its arrivals; more requests come nearer", mean, c.load)}
+}
+
 // changes compares the halves of the window.
 func (c *configuration) changes() []string {
 	if c.drift == "" {
@@ -104,7 +118,11 @@ func (c *configuration) changes() []string {
 		return nil
 	}
 	if mean < 0 {
-		return []string{fmt.Sprintf(drifts+"falls by %.0f %% from the window's first half to its second: the start, with cold caches, is measured too; warm up longer", -100*mean)}
+		start := "the start is"
+		if c.Job == experiment.Simulate {
+			start = "the start, with cold caches, is"
+		}
+		return []string{fmt.Sprintf(drifts+"falls by %.0f %% from the window's first half to its second: %s measured too; warm up longer", -100*mean, start)}
 	}
 	return []string{fmt.Sprintf(drifts+"rises by %.0f %% from the window's first half to its second: it has not settled, or is near saturation; run longer", 100*mean)}
 }

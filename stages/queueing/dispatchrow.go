@@ -59,8 +59,9 @@ type DispatchRow struct {
 	ResponseP999 *float64 `parquet:"response_p999" unit:"time" better:"lower" theory:"theory_response_p999" doc:"0.999 quantile of the response time"`
 	ResponseMax  *float64 `parquet:"response_max" unit:"time" better:"lower" doc:"longest response time"`
 	WaitMean     *float64 `parquet:"wait_mean" unit:"time" better:"lower" symbol:"W" doc:"mean response time less the server's own time for the size: under fcfs the time before service"`
-	Slowdown     *float64 `parquet:"slowdown_mean" better:"lower" doc:"mean of response time over size"`
+	Slowdown     *float64 `parquet:"slowdown_mean" better:"lower" doc:"mean of response time over size, without sizes of 0; NULL under fcfs with sizes whose E[1/S] is infinite (exponential, hyperexponential, one erlang stage, uniform from 0): it has no mean"`
 	Utilisation  *float64 `parquet:"utilisation" better:"none" doc:"share of the time from the first measured arrival to the last in which a server worked, mean over servers weighted by speed"`
+	Realised     *float64 `parquet:"load_realised" better:"none" doc:"work that arrived from the first measured request to the last over what all servers could do in that time: load, up to chance"`
 	Imbalance    *float64 `parquet:"load_imbalance" better:"lower" doc:"the busiest server's share of that time over the mean share"`
 	Drift        *float64 `parquet:"response_drift" unit:"ratio" better:"none" doc:"mean response time of the second half of the measured requests over the first half's, less 1: far from 0 in many replications, nothing has settled"`
 	Growth       *float64 `parquet:"backlog_growth" unit:"ratio" better:"none" doc:"growth of the work that is not done over the second half of the measured requests, over the work that arrives in it; NULL where that is shorter than ten mean services at the slowest server and ten ages of information"`
@@ -69,7 +70,7 @@ type DispatchRow struct {
 	ClassRequests []int64   `parquet:"class_requests" doc:"measured requests of each class"`
 	ClassMean     []float64 `parquet:"class_response_mean" unit:"time" doc:"mean response time of each class; NaN where it is empty"`
 	ClassP99      []float64 `parquet:"class_response_p99" unit:"time" doc:"0.99 quantile of each class, by bins, within 0.2 %"`
-	ClassSlowdown []float64 `parquet:"class_slowdown_mean" doc:"mean slowdown of each class; NaN where it is empty"`
+	ClassSlowdown []float64 `parquet:"class_slowdown_mean" doc:"mean slowdown of each class; NaN where it is empty, and in the first where slowdown_mean is NULL for want of a mean"`
 	ServerCount   []int64   `parquet:"server_requests" doc:"measured requests that each server got"`
 	ServerUsage   []float64 `parquet:"server_utilisation" doc:"share of the time between the first and the last measured arrival in which each server worked"`
 	Lengths       []float64 `parquet:"length_tail" doc:"share of servers with at least 0, 1, 2, ... requests, as arrivals see them; empty where policy and discipline keep no count"`

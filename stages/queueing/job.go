@@ -104,6 +104,9 @@ func (p *Plan) dispatch(r *Run, own *worker, out *run.Sink) error {
 	p.labelDispatch(row, r.Index)
 	row.measure(result)
 	row.Growth = finite(growth(c.study, result))
+	if c.study.System.Discipline != "ps" && !queueing.Reciprocal(c.study.Sizes) {
+		row.Slowdown, row.ClassSlowdown[0] = nil, math.NaN()
+	}
 	out.Write(Dispatch.Rows(own.dispatch[:]))
 	out.Count(row.Requests)
 	return nil
@@ -128,7 +131,7 @@ func (c *Config) row() DispatchRow {
 		SizeMean: law.Mean(), SizeSCV: finite(dist.SCV(law)),
 		Information: s.Information.Model, Age: s.Information.Age, Corrections: s.Information.Corrections,
 		Dispatchers: int32(s.System.Dispatchers), WarmUp: s.WarmUp, Requests: s.Traffic.Requests,
-		Saturated: stability(s) == unstable, Stability: stability(s), Warnings: doubts(s),
+		Saturated: stability(s) == unstable, Stability: stability(s), Warnings: c.doubts(),
 	}
 	if t := &c.theory; t.Kind != queueing.None {
 		row.Theory, row.TheoryKind = &t.Model, &t.Kind
@@ -145,6 +148,7 @@ func (r *DispatchRow) measure(x *queueing.Result) {
 	r.ResponseP50, r.ResponseP90, r.ResponseP95 = finite(x.P50), finite(x.P90), finite(x.P95)
 	r.ResponseP99, r.ResponseP999 = finite(x.P99), finite(x.P999)
 	r.WaitMean, r.Slowdown, r.Utilisation = finite(x.Wait), finite(x.Slowdown), finite(x.Utilisation)
+	r.Realised = finite(x.Load)
 	r.Drift = finite(x.Halves[1]/x.Halves[0] - 1)
 	r.Imbalance = finite(slices.Max(x.ServerUtilisation) / mean(x.ServerUtilisation))
 	for _, c := range x.Classes {

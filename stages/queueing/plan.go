@@ -22,13 +22,14 @@ type Config struct {
 	RouterPoint   string // policy with its swept values; "" for balls
 	Factors       map[string]string
 
-	point  *experiment.Point
-	balls  *queueing.Balls  // of a setting of balls and bins
-	study  *queueing.Config // of a system under a policy
-	system *system
-	policy *policy
-	theory queueing.Value
-	parts  []string // all that decides what happens, but seed and replication
+	point        *experiment.Point
+	balls        *queueing.Balls  // of a setting of balls and bins
+	study        *queueing.Config // of a system under a policy
+	system       *system
+	policy       *policy
+	theory       queueing.Value
+	replications []int
+	parts        []string // all that decides what happens, but seed and replication
 }
 
 // Name says to a person which configuration it is.
@@ -77,6 +78,7 @@ func NewPlan(e *experiment.Experiment) (*Plan, error) {
 			return nil, fmt.Errorf("%s: the grid of %s has %d cells, expected at most %d", e.Name, of.job, cells, math.MaxInt32)
 		}
 		first := map[string]*Config{}
+		var configs []*Config
 		for i := range points {
 			c := newConfig(of.job, &points[i])
 			of.decode(c)
@@ -89,7 +91,11 @@ func NewPlan(e *experiment.Experiment) (*Plan, error) {
 				continue
 			}
 			first[key] = c
-			for _, r := range e.Replications {
+			configs = append(configs, c)
+		}
+		replicate(configs, e.Replications)
+		for _, c := range configs {
+			for _, r := range c.replications {
 				*of.runs = append(*of.runs, Run{int32(len(*of.runs)), cellKey(c, e.Seed, r), c, r})
 			}
 		}

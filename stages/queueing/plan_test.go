@@ -225,3 +225,27 @@ func TestShortRunsAreNotJudged(t *testing.T) {
 		t.Errorf("five given times are %s, want %s", got, open)
 	}
 }
+
+// TestSweptBaseline: a policy that sweeps is no baseline by its name alone, and
+// one that comes first stands for its first values, before anything runs.
+func TestSweptBaseline(t *testing.T) {
+	swept := []string{"- random\n", "- {name: two, policy: jsq-d, choices: {sweep: [1, 2]}}\n"}
+	p := mustPlan(t, append(swept, "baseline: random\n", "")...)
+	if got := p.Experiment.Baseline; got != "two policy.choices=1" {
+		t.Errorf("without a baseline it is %q, want the first values of the first policy", got)
+	}
+	text := strings.Replace(strings.Replace(small, swept[0], swept[1], 1), "baseline: random", "baseline: two", 1)
+	if _, err := experiment.Load("small.yaml", []byte(text), experiment.Options{}); err == nil || !strings.Contains(err.Error(), `expected one of the 2 that it sweeps over: "two policy.choices=1", "two policy.choices=2"`) {
+		t.Errorf("a baseline that means two policies: %v", err)
+	}
+}
+
+// TestOldInformation: a board that is never written again says so.
+func TestOldInformation(t *testing.T) {
+	for age, want := range map[string]bool{"100": false, "1000": true} { // 500 requests at a load of 0.5 on two servers take 500
+		p := mustPlan(t, "age: 1", "age: "+age)
+		if got := strings.Join(p.Dispatch[0].Config.row().Warnings, "\n"); strings.Contains(got, "older than the run, which lasts 500 mean sizes") != want {
+			t.Errorf("age %s has the doubts %q", age, got)
+		}
+	}
+}

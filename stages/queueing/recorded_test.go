@@ -3,6 +3,7 @@ package queueing
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,5 +61,42 @@ func TestRecorded(t *testing.T) {
 	}
 	if _, err := plan("arrivals: {trace: t.csv, process: poisson}"); err == nil || !strings.Contains(err.Error(), "unknown key") {
 		t.Errorf("a trace beside a process: %v", err)
+	}
+}
+
+// TestReplicationsOfGivenTraffic: what leaves nothing to chance runs once, and
+// what leaves the policy's draws says so.
+func TestReplicationsOfGivenTraffic(t *testing.T) {
+	given := []string{"{process: poisson}", "{process: times, times: [0, 1, 2, 4, 7]}", "{law: lognormal, c2: 2}", "{law: empirical, in_order: true, values: [1, 2, 1, 3, 1]}",
+		"requests: 500", "requests: 5"}
+	for _, c := range []struct {
+		edits        []string
+		replications int
+		doubts       map[string]string
+	}{
+		{append(given, "  - jsq\n", "", "- random\n", "- round-robin\n", "baseline: random", "baseline: round-robin"), 1,
+			map[string]string{"round-robin": nothingDrawn, "first": nothingDrawn}},
+		{given, 3, map[string]string{"random": policyDrawn, "jsq": policyDrawn, "first": nothingDrawn}},
+		{given[:2], 3, map[string]string{"random": arrivalsShared, "first": arrivalsShared}},
+		{given[2:4], 3, map[string]string{"random": sizesShared, "first": sizesShared}},
+		{nil, 3, map[string]string{"random": "", "first": ""}},
+	} {
+		edits := c.edits
+		if len(edits) == 2 || len(edits) == 4 {
+			edits = append(slices.Clone(edits), given[4:]...)
+		}
+		p := mustPlan(t, edits...)
+		runs := map[string]int{}
+		for _, r := range p.Dispatch {
+			runs[r.Config.Name()]++
+			if want, asked := c.doubts[r.Config.RouterPoint]; asked && r.Config.chance() != want {
+				t.Errorf("%q: of %s there is the doubt %q, want %q", edits, r.Name(), r.Config.chance(), want)
+			}
+		}
+		for name, n := range runs {
+			if n != c.replications {
+				t.Errorf("%q: %s has %d replications, want %d", edits, name, n, c.replications)
+			}
+		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"switchyard/sim/dist"
 	"switchyard/sim/queueing"
 )
 
@@ -179,12 +178,4 @@ func equalSpeeds(s *queueing.System) bool {
 		}
 	}
 	return true
-}
-
-// doubts are what is known of a study's means before it runs.
-func doubts(c *queueing.Config) []string {
-	if law := c.Sizes.Law(); math.IsInf(dist.Moment(law, 2), 1) {
-		return []string{"sizes without variance: means belong to the length of the run"}
-	}
-	return nil
 }
