@@ -63,6 +63,7 @@ func kinds() []kind {
 		{named{"dispatch", "what a system of plain servers takes: dispatch"}, dispatchItems, nil},
 		{named{"policies", "policies that dispatch to plain servers: policies.policy"}, policyItems, policyExample},
 		{named{"processes", "arrival processes there: dispatch.arrivals.process"}, processItems, processExample},
+		{named{"information", "what dispatchers see of the servers, and how old: dispatch.information.model"}, informationItems, informationExample},
 		{named{"sizes", "laws of request sizes there: dispatch.sizes.law"}, sizeItems, sizeExample},
 	}
 }
@@ -85,6 +86,9 @@ func (k kind) find(name string) (item, error) {
 			return i, nil
 		}
 		known = append(known, i.name)
+	}
+	if k.single() {
+		return item{}, fmt.Errorf("list: %s is one thing, with all its parameters in: switchyard list %s", k.name, k.name)
 	}
 	return item{}, fmt.Errorf("list: no %q among %s, expected one of %s%s", name, k.name, strings.Join(known, ", "), didYouMean(name, known, ""))
 }

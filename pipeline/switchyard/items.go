@@ -59,6 +59,7 @@ func ballsItems() []item {
 func dispatchItems() []item {
 	return []item{{named{"dispatch", "plain servers behind a dispatcher"}, []named{
 		{"arrivals", "when requests arrive; list processes"}, {"sizes", "how long they take; list sizes"},
+		{"information", "what the dispatcher sees, how old; list information"},
 		{"policies", "who gets them, a section beside dispatch; list policies"},
 	}, []any{new(queueing.System), new(queueing.Traffic), new(models.DispatchParams)}, dispatchExample}}
 }
@@ -117,6 +118,14 @@ func processItems() (items []item) {
 	for _, p := range queueing.Processes() {
 		items = append(items, item{named{p.Name, p.Summary}, []named{{"source", p.Source}}, []any{p.New()}, ""})
 	}
+	return append(items, item{named{"trace", "the times of a recorded trace: arrivals.trace, without a process"}, []named{{"formats", "list formats"}}, []any{new(models.RecordedArrivals)}, ""})
+}
+
+// informationItems are the values of information.model.
+func informationItems() (items []item) {
+	for _, m := range queueing.InformationModels() {
+		items = append(items, item{named{m.Name, m.Summary}, []named{{"source", m.Source}}, []any{new(queueing.Information)}, ""})
+	}
 	return items
 }
 
@@ -124,7 +133,7 @@ func sizeItems() (items []item) {
 	for _, l := range queueing.SizeLaws() {
 		items = append(items, item{named{l.Name, l.Summary}, []named{{"source", l.Source}}, []any{l.New()}, ""})
 	}
-	return items
+	return append(items, item{named{"trace", "in proportion to the tokens of a recorded trace, in its order: sizes.trace, without a law"}, []named{{"formats", "list formats"}}, []any{new(models.RecordedSizes)}, ""})
 }
 
 func schedulerItems() (items []item) {

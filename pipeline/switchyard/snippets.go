@@ -149,15 +149,36 @@ func (i item) among(section string) string {
 }
 
 func processExample(i item) string {
-	requests := ""
-	if i.name == "times" {
-		requests = ", requests: 5" // as many as the example has times
+	if i.name == "trace" {
+		return recordedExample
 	}
-	return fmt.Sprintf("dispatch:\n  - {name: mine, servers: 8, load: 0.8%s, arrivals: {process: %s%s}}\npolicies: [random, jsq]",
-		requests, i.name, i.settings(0, 1, ", ", ""))
+	return fmt.Sprintf("dispatch:\n  - {name: mine, servers: 8, load: 0.8, arrivals: {process: %s%s}}\npolicies: [random, jsq]",
+		i.name, i.settings(0, 1, ", ", ""))
+}
+
+// recordedExample plays a trace on plain servers, all of it.
+const recordedExample = `
+dispatch:
+  - name: mine
+    servers: 8
+    load: {sweep: [0.5, 0.8]}                                      # scales the times, or keep_rate: true and no load
+    arrivals: {trace: conversation.jsonl, format: mooncake}
+    sizes: {trace: conversation.jsonl, format: mooncake, of: total}   # in proportion to its tokens
+policies: [random, jsq]
+`
+
+func informationExample(i item) string {
+	age := ", age: {sweep: [0.5, 2, 8]}"
+	if i.name == "live" || i.name == "own" {
+		age = ""
+	}
+	return fmt.Sprintf("dispatch:\n  - {name: mine, servers: 8, load: 0.8, information: {model: %s%s}}\npolicies: [random, jsq]", i.name, age)
 }
 
 func sizeExample(i item) string {
+	if i.name == "trace" {
+		return recordedExample
+	}
 	return fmt.Sprintf("dispatch:\n  - {name: mine, servers: 8, load: 0.8, sizes: {law: %s%s}}\npolicies: [random, jsq]", i.name, i.settings(0, 1, ", ", ""))
 }
 

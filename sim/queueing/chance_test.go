@@ -105,3 +105,16 @@ func TestReciprocal(t *testing.T) {
 		}
 	}
 }
+
+// TestInformationModels: the list has what the parameter takes.
+func TestInformationModels(t *testing.T) {
+	var names []string
+	for _, m := range InformationModels() {
+		names = append(names, m.Name)
+	}
+	for _, f := range param.Fields(new(Information)) {
+		if f.Name == "model" && !slices.Equal(f.Enum, names) {
+			t.Errorf("the list has %v, the parameter takes %v", names, f.Enum)
+		}
+	}
+}

@@ -30,7 +30,7 @@ type System struct {
 // Traffic is how much arrives.
 type Traffic struct {
 	Load     float64 `yaml:"load" default:"0.9" min:"0.0001" max:"100" doc:"work that arrives over what all servers can do; at 1 and above nothing settles"`
-	Requests int64   `yaml:"requests" default:"50000" min:"1" max:"4000000000" doc:"arrivals of a run, those of the warm-up included"`
+	Requests int64   `yaml:"requests" default:"0" min:"0" max:"4000000000" doc:"arrivals of a run, those of the warm-up included; 0: as many as there are given times and sizes in order, else 50000"`
 }
 
 // Information is what the dispatchers know of the servers and how old it is,
@@ -78,7 +78,29 @@ func NewConfig() *Config {
 	for _, part := range c.parts() {
 		param.Defaults(part)
 	}
+	c.Count()
 	return c
+}
+
+// usualRequests is how long a run is that nobody has given a length.
+const usualRequests = 50_000
+
+// Count sets a number of requests of 0 to as many as there are given times and
+// sizes in order, or to 50,000 without.
+func (c *Config) Count() {
+	if c.Traffic.Requests != 0 {
+		return
+	}
+	given := int64(math.MaxInt64)
+	if t, ok := c.Arrivals.(*Times); ok {
+		given = int64(len(t.Values))
+	}
+	if e, ok := c.Sizes.(*EmpiricalSizes); ok && e.InOrder {
+		given = min(given, int64(len(e.Values)))
+	}
+	if c.Traffic.Requests = usualRequests; given != math.MaxInt64 {
+		c.Traffic.Requests = given
+	}
 }
 
 func (c *Config) parts() []any {
@@ -99,6 +121,9 @@ func (c *Config) Validate() error {
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err
+	}
+	if c.Traffic.Requests == 0 {
+		return &param.Error{Field: "requests", Value: "0", Expected: "the requests of a run, see Config.Count"}
 	}
 	return errors.Join(c.checkPolicy(), c.checkArrivals(), c.checkHorizon())
 }

@@ -4,6 +4,23 @@ import (
 	"switchyard/sim/rng"
 )
 
+// InformationModel is a model of information by name: a value of
+// Information.Model.
+type InformationModel struct{ Name, Summary, Source string }
+
+// InformationModels lists them.
+func InformationModels() []InformationModel {
+	const stale = "Mitzenmacher, 2000, How Useful Is Old Information?"
+	return []InformationModel{
+		{"live", "the state at this moment", "textbook"},
+		{"periodic", "a board with the states of all servers, written at the multiples of T", stale},
+		{"continuous", "each request sees the state of T ago", stale},
+		{"continuous-exponential", "each request sees the state of an age ago that is drawn for it: exponential of mean T", stale},
+		{"individual", "a board on which each server writes its own state, at exponential gaps of mean T", stale},
+		{"own", "each dispatcher counts its own requests that have not ended, and hears of no others", "what routers without a shared state do"},
+	}
+}
+
 // information is what the dispatchers see of a number that each server has: its
 // requests, or the work left.
 type information struct {

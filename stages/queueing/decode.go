@@ -106,6 +106,7 @@ func (d *decoder) system(s experiment.Section) (*system, error) {
 		}
 	}
 	out.config.Arrivals, out.config.Sizes = out.arrivals.value, out.sizes.value
+	out.config.Count()
 	return &out, nil
 }
 

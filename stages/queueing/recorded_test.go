@@ -100,3 +100,21 @@ func TestReplicationsOfGivenTraffic(t *testing.T) {
 		}
 	}
 }
+
+// TestGivenRequestsAreCounted: a run without a length has that of its lists.
+func TestGivenRequestsAreCounted(t *testing.T) {
+	for _, c := range []struct {
+		arrivals, sizes string
+		want            int64
+	}{
+		{"{process: times, times: [0, 1, 2, 4, 7]}", "{law: lognormal, c2: 2}", 5},
+		{"{process: times, times: [0, 1, 2, 4, 7]}", "{law: empirical, in_order: true, values: [1, 2, 1]}", 3},
+		{"{process: poisson}", "{law: empirical, in_order: true, values: [1, 2, 1, 2]}", 4},
+		{"{process: poisson}", "{law: empirical, values: [1, 2, 1, 2]}", 50_000},
+	} {
+		p := mustPlan(t, "    requests: 500\n", "", "{process: poisson}", c.arrivals, "{law: lognormal, c2: 2}", c.sizes)
+		if got := p.Dispatch[0].Config.study.Traffic.Requests; got != c.want {
+			t.Errorf("%s and %s make %d requests, want %d", c.arrivals, c.sizes, got, c.want)
+		}
+	}
+}
