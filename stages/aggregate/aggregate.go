@@ -104,12 +104,12 @@ func (in *rows) read(dir string, o Options) error {
 		}
 	}
 	if !planned || o.Queueing != nil && len(o.Queueing.Balls) > 0 {
-		if in.thrown, err = readCells(queueing.Balls, dir, planned); err != nil {
+		if in.thrown, err = readLean(queueing.Balls, dir, planned, func(row *queueing.BallsRow) { row.Loads = nil }); err != nil {
 			return err
 		}
 	}
 	if !planned || o.Queueing != nil && len(o.Queueing.Dispatch) > 0 {
-		if in.dispatched, err = readCells(queueing.Dispatch, dir, planned); err != nil {
+		if in.dispatched, err = readLean(queueing.Dispatch, dir, planned, (*queueing.DispatchRow).WithoutLists); err != nil {
 			return err
 		}
 	}
@@ -121,7 +121,19 @@ func (in *rows) read(dir string, o Options) error {
 
 // readCells reads a table; without need, one that is not there has no rows.
 func readCells[T any](t *table.Table[T], dir string, need bool) ([]T, error) {
-	cells, err := t.Read(dir)
+	return readLean(t, dir, need, func(*T) {})
+}
+
+// readLean is readCells of rows that drop what nobody asks for as they come, so
+// that no more than a batch of them has it at a time.
+func readLean[T any](t *table.Table[T], dir string, need bool, drop func(row *T)) (cells []T, err error) {
+	err = t.Scan(dir, func(rows []T) error {
+		for i := range rows {
+			drop(&rows[i])
+		}
+		cells = append(cells, rows...)
+		return nil
+	})
 	if errors.Is(err, fs.ErrNotExist) && !need {
 		return nil, nil
 	}

@@ -78,3 +78,10 @@ type DispatchRow struct {
 
 // Place makes the row the cell at that position of the grid.
 func (r *DispatchRow) Place(index int32) { r.Cell = index }
+
+// WithoutLists drops the lists, of which those of servers are as long as there
+// are servers, for those who keep many rows.
+func (r *DispatchRow) WithoutLists() {
+	r.ClassUpTo, r.ClassRequests, r.ClassMean, r.ClassP99, r.ClassSlowdown = nil, nil, nil, nil, nil
+	r.ServerCount, r.ServerUsage, r.Lengths = nil, nil, nil
+}
