@@ -53,11 +53,15 @@ func (r *Result) Print(w io.Writer) error {
 }
 
 // legend is what the blocks used and the foot has to explain.
-type legend struct{ intervals, ratios, ties, saturated, none, single, theory bool }
+type legend struct{ intervals, tails, ratios, ties, saturated, none, single, theory bool }
 
 func (l *legend) print(w io.Writer) {
 	if l.intervals {
-		fmt.Fprintln(w, "±     half of the mean's 95 % t interval over replications (p99: of the replications' p99)")
+		text := "±     half of the mean's 95 % t interval over replications"
+		if l.tails {
+			text += " (p99: of the replications' p99)"
+		}
+		fmt.Fprintln(w, text)
 	}
 	if l.ratios {
 		fmt.Fprintln(w, "[ ]   95 % interval of the ratio of mean latencies (Fieller), paired by replication")
@@ -98,7 +102,12 @@ func (p *point) print(w io.Writer, l *legend) {
 	if p.baseline != nil {
 		columns = append(columns, column{head: "mean / " + clip(p.baseline.RouterPoint, mostLabel), left: true})
 	}
-	means, p99s := decimals(list, p.mean, scale), decimals(list, p.tail, scale)
+	l.tails = true
+	digits := 3
+	if p.job == experiment.Dispatch {
+		digits = 4 // they are held against theory
+	}
+	means, p99s := decimals(list, p.mean, scale, digits), decimals(list, p.tail, scale, 3)
 	for i := range list {
 		c := &list[i]
 		cells := []string{
@@ -207,9 +216,9 @@ func timeUnit(list []ranked) (unit string, scale float64) {
 	return "s", 1e-6
 }
 
-// decimals returns how many give the least value of a column three digits;
+// decimals returns how many give the least value of a column so many digits;
 // what is saturated does not count unless all is.
-func decimals(list []ranked, name string, scale float64) int {
+func decimals(list []ranked, name string, scale float64, digits int) int {
 	least := math.NaN()
 	for i := range list {
 		if list[i].saturated && !list[0].saturated {
@@ -222,7 +231,7 @@ func decimals(list []ranked, name string, scale float64) int {
 	if math.IsNaN(least) {
 		return 0
 	}
-	return int(min(max(2-math.Floor(math.Log10(least)), 0), 3))
+	return min(max(digits-1-int(math.Floor(math.Log10(least))), 0), digits)
 }
 
 // withHalf writes a mean and half of its interval.

@@ -136,7 +136,10 @@ func (d *decoder) dispatching(c *Config, warmUp float64) {
 		return
 	}
 	study := c.system.config
-	study.Policy, study.WarmUp = c.policy.value, warmUp
+	study.Policy = c.policy.value
+	if warmUp >= 0 && warmUp < 1 { // another has its error where it stands
+		study.WarmUp = warmUp
+	}
 	if err := study.Validate(); err != nil {
 		d.errs = append(d.errs, place(err, from, by, c.policy.value))
 		return

@@ -249,3 +249,15 @@ func TestOldInformation(t *testing.T) {
 		}
 	}
 }
+
+// TestWarmUpIsNotTheSystems: a wrong warm-up is no error of every system too.
+func TestWarmUpIsNotTheSystems(t *testing.T) {
+	e, err := experiment.Load("small.yaml", []byte(small), experiment.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.WarmUp = -0.1 // as where Load has found it wrong, and goes on
+	if _, err := NewPlan(e); err != nil {
+		t.Errorf("the plan says it again: %v", err)
+	}
+}
