@@ -256,7 +256,11 @@ func (d *decoder) set(e *chosen, s *slot) {
 		value = times(value, d.replicas)
 	}
 	if err := param.Set(s.target.ptr, s.name, value); err != nil {
-		fail(e.value.wrong(f.Expected() + e.value.quotes()))
+		expected := f.Expected() + e.value.quotes()
+		if e.value.kind == list && !strings.HasPrefix(f.Kind, "list") {
+			expected += ", or one after the other by {sweep: [...]}"
+		}
+		fail(e.value.wrong(expected))
 	}
 }
 

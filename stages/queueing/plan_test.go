@@ -140,6 +140,7 @@ small.yaml:11:25: dispatch[0].load.sweep[1]: value "0.8": expected no load besid
 		{"- jsq\n", "- {name: three, policy: jsq-d, choices: 3}\n", `small.yaml:18:43: policies[1].choices: value "3": expected at most as many as servers, or replacement: true`},
 		{"- jsq\n", "- {name: again, policy: jsq, ties: first}\n", `small.yaml:19:27: policies[2].policy: value "jsq": expected parameters that differ from those of "again": the two are the same runs under two names, leave one out`},
 		{"choices: {sweep: [1, 2]}", "choices: 0", `small.yaml:7:53: balls[0].choices: value "0": expected a whole number from 1 to 1000`},
+		{"choices: {sweep: [1, 2]}", "choices: [1, 2]", `small.yaml:7:53: balls[0].choices: value "[1, 2]": expected a whole number from 1 to 1000, or one after the other by {sweep: [...]}`},
 		{"choices: {sweep: [1, 2]}", "choices: 60, replacement: false", `small.yaml:7:53: balls[0].choices: value "60": expected at most as many as bins, or replacement: true`},
 		{"balls:\n", "balls:\n  - {name: first, bins: 50, choices: 2}\n", `small.yaml:8:33: balls[1].bins.sweep[0]: value "50": expected parameters that differ from those of "first": the two are the same runs under two names, leave one out`},
 		{"process: poisson", "trace: none.jsonl", `small.yaml:13:23: dispatch[0].arrivals.trace: value "none.jsonl": expected a readable trace: open none.jsonl: no such file or directory`},
