@@ -56,6 +56,32 @@ func (b *Balls) Growth() float64 {
 	return math.Log(n) / math.Log(float64(b.Choices))
 }
 
+// Empty returns the expected share of bins that stay empty, and of which kind it
+// is: with one choice exactly (1 - 1/n)^m, with d of them in the limit of many
+// bins 1 - s(m/n), where the share s of bins with a ball grows by
+//
+//	ds/dt = 1 - s^d,  s(0) = 0
+//
+// since a ball misses the empty bins when all d drawn have one (Mitzenmacher,
+// 2001); it is 1 - tanh(m/n) for d = 2.
+func (b *Balls) Empty() (share float64, kind string) {
+	t := float64(b.Thrown()) / float64(b.Bins)
+	if b.Choices == 1 {
+		return math.Exp(float64(b.Thrown()) * math.Log1p(-1/float64(b.Bins))), Exact
+	}
+	const steps = 4096
+	slope := func(s float64) float64 { return 1 - math.Pow(s, float64(b.Choices)) }
+	h, s := math.Min(t, 40)/steps, 0.0 // none is empty at 40 a bin
+	for range steps {                  // Runge and Kutta
+		k1 := slope(s)
+		k2 := slope(s + h*k1/2)
+		k3 := slope(s + h*k2/2)
+		k4 := slope(s + h*k3)
+		s += h * (k1 + 2*k2 + 2*k3 + k4) / 6
+	}
+	return math.Max(0, 1-s), MeanField
+}
+
 // Run throws the balls, drawing from the stream "balls" of (seed,
 // replication). It takes one byte a bin while no bin holds more than 255.
 func (b *Balls) Run(seed uint64, replication int) (*BallsResult, error) {

@@ -116,3 +116,28 @@ func TestBallsRefuse(t *testing.T) {
 		}
 	}
 }
+
+// TestEmpty: closed forms, and throws.
+func TestEmpty(t *testing.T) {
+	for _, b := range []Balls{
+		{Bins: 20000, Choices: 1}, {Bins: 20000, Choices: 2, Replacement: true}, {Bins: 20000, Choices: 2, Balls: 30000},
+		{Bins: 20000, Choices: 5, Replacement: true}, {Bins: 20000, Choices: 3, Balls: 10000, Replacement: true},
+	} {
+		b.Replacement = b.Replacement || b.Choices == 1
+		share, kind := b.Empty()
+		load := float64(b.Thrown()) / float64(b.Bins)
+		if want := map[int]float64{1: math.Exp(-load), 2: 1 - math.Tanh(load)}[b.Choices]; want > 0 && math.Abs(share-want) > 1e-4 {
+			t.Errorf("%+v: %v of the bins stay empty, want %v", b, share, want)
+		}
+		if (kind == Exact) != (b.Choices == 1) {
+			t.Errorf("%+v is %s", b, kind)
+		}
+		r, err := b.Run(1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := float64(r.Loads[0]) / float64(b.Bins); math.Abs(got-share) > 0.012 {
+			t.Errorf("%+v: %v of the bins are empty, in theory %v", b, got, share)
+		}
+	}
+}

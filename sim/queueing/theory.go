@@ -15,6 +15,10 @@ type Value struct {
 	Source string
 
 	P50, P90, P95, P99, P999 float64
+
+	Wait        float64 // mean response less the mean size, on equal speeds of 1
+	Slowdown    float64 // mean, under processor sharing there: 1/(1-rho) whatever the size
+	Utilisation float64 // the load
 }
 
 // Kinds of values.
@@ -28,7 +32,12 @@ const (
 // has none or no steady state (load of 1 and above). A study without a second
 // moment of sizes may have the mean +Inf: then no run is long enough.
 func Theory(c *Config) Value {
-	none := Value{Kind: None}.at(nil)
+	none := Value{Kind: None, Wait: math.NaN(), Slowdown: math.NaN(), Utilisation: math.NaN()}.at(nil)
+	if c.Information.Model == "own" && c.System.Dispatchers == 1 { // it has sent all that there is
+		seen := *c
+		seen.Information = Information{Model: "live"}
+		c = &seen
+	}
 	s := study{Config: c, law: c.Sizes.Law()}
 	s.rate = c.rate(s.law.Mean())
 	if e, ok := c.Sizes.(*EmpiricalSizes); ok && e.InOrder {
@@ -41,10 +50,22 @@ func Theory(c *Config) Value {
 		independentServers, cyclic, sharedQueue, meanField, sizeIntervals,
 	} {
 		if v, ok := known(s); ok {
-			return v
+			return s.others(v)
 		}
 	}
 	return none
+}
+
+// others fills in what follows from the mean response and the load.
+func (s study) others(v Value) Value {
+	v.Wait, v.Slowdown, v.Utilisation = math.NaN(), math.NaN(), s.load()
+	if s.System.equal() {
+		v.Wait = v.Mean - s.law.Mean()
+		if s.ps() && v.Kind == Exact {
+			v.Slowdown = 1 / (1 - s.load())
+		}
+	}
+	return v
 }
 
 // study is what the theories ask about.
@@ -54,10 +75,20 @@ type study struct {
 	rate float64
 }
 
-func (s study) load() float64     { return s.rate * s.law.Mean() / s.capacity() }
-func (s study) ps() bool          { return s.System.Discipline == "ps" }
-func (s study) poisson() bool     { _, ok := s.Arrivals.(*Poisson); return ok }
-func (s study) exponential() bool { _, ok := s.law.(dist.Exponential); return ok }
+func (s study) load() float64 { return s.rate * s.law.Mean() / s.capacity() }
+func (s study) ps() bool      { return s.System.Discipline == "ps" }
+func (s study) poisson() bool { _, ok := s.Arrivals.(*Poisson); return ok }
+
+// exponential says whether sizes are, be it as an Erlang law of one stage.
+func (s study) exponential() bool {
+	switch law := s.law.(type) {
+	case dist.Exponential:
+		return true
+	case dist.Erlang:
+		return law.Stages == 1
+	}
+	return false
+}
 
 // gapShape returns the shape of gamma gaps, +Inf for equal ones.
 func (s study) gapShape() float64 {

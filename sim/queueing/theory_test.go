@@ -229,3 +229,31 @@ func TestNoTheory(t *testing.T) {
 		}
 	}
 }
+
+// TestOtherTheory: what follows from the mean and the load, held against runs.
+func TestOtherTheory(t *testing.T) {
+	for name, c := range map[string]*Config{
+		"M/G/1": studyOf(func(c *Config) { c.Sizes = &UniformSizes{Scale: unit, Spread: 0.5} }),
+		"PS":    studyOf(func(c *Config) { c.System.Discipline = "ps" }),
+	} {
+		c.System.Servers, c.Traffic.Load, c.Traffic.Requests, c.WarmUp = 2, 0.5, 100_000, 0.1
+		v, r := Theory(c), runs(t, c, 1)[0]
+		if math.Abs(r.Wait/v.Wait-1) > 0.05 || math.Abs(r.Utilisation-v.Utilisation) > 0.01 || v.Utilisation != 0.5 {
+			t.Errorf("%s: wait %v and utilisation %v, in theory %v and %v", name, r.Wait, r.Utilisation, v.Wait, v.Utilisation)
+		}
+		if name == "PS" && (v.Slowdown != 2 || math.Abs(r.Slowdown-2) > 0.06) || name != "PS" && !math.IsNaN(v.Slowdown) {
+			t.Errorf("%s: slowdown %v, in theory %v", name, r.Slowdown, v.Slowdown)
+		}
+	}
+	stages := studyOf(func(c *Config) { c.Policy, c.Sizes = &CentralQueue{}, &ErlangSizes{unit, 1} })
+	plain := studyOf(func(c *Config) { c.Policy = &CentralQueue{} })
+	if a, b := Theory(stages), Theory(plain); a.Mean != b.Mean || a.Kind != Exact {
+		t.Errorf("one Erlang stage has %v, exponential sizes %v", a.Mean, b.Mean)
+	}
+	two := func(model string) Value {
+		return Theory(studyOf(func(c *Config) { c.Policy, c.Information = &JSQOf{Choices: 2}, Information{Model: model} }))
+	}
+	if a, b := two("own"), two("live"); a.Mean != b.Mean || a.Kind != MeanField {
+		t.Errorf("the only dispatcher's own count has %v, live %v", a.Mean, b.Mean)
+	}
+}

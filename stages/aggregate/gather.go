@@ -117,6 +117,7 @@ func gatherThrown(rows []queueing.BallsRow) ([]*configuration, error) {
 		cells[i] = cell{
 			Where:       Where{Job: experiment.Balls, Config: r.Config, Workload: r.Workload, WorkloadPoint: r.WorkloadPoint, Factors: r.Factors},
 			replication: r.Replication, row: reflect.ValueOf(r).Elem(), measured: r.Balls,
+			model: &r.Theory, kind: &r.TheoryKind,
 		}
 	}
 	return gather(thrown, cells)

@@ -20,7 +20,10 @@ type BallsRow struct {
 
 	Maximum    int32    `parquet:"maximum,delta" better:"lower" doc:"most balls in a bin"`
 	Growth     *float64 `parquet:"growth_law" better:"none" doc:"ln n / ln ln n at one choice, ln ln n / ln d at more: how the maximum grows with n where m = n, up to a factor or a constant; not a value to expect. NULL where m is not n, or n below 16"`
-	EmptyShare float64  `parquet:"empty_share" better:"none" doc:"share of the bins that stay empty"`
+	EmptyShare float64  `parquet:"empty_share" better:"none" theory:"theory_empty_share" doc:"share of the bins that stay empty"`
+	Theory     string   `parquet:"theory,dict" doc:"where theory_empty_share comes from"`
+	TheoryKind string   `parquet:"theory_kind,dict" doc:"exact, or mean-field: the limit of many bins"`
+	Expected   float64  `parquet:"theory_empty_share" doc:"share of the bins that stay empty in theory"`
 	Loads      []int64  `parquet:"loads" doc:"number of bins with 0, 1, 2, ... balls, up to the maximum"`
 }
 

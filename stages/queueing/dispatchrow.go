@@ -41,14 +41,17 @@ type DispatchRow struct {
 	QuantileError float64  `parquet:"quantile_error" unit:"ratio" doc:"greatest relative error of the quantiles: 0 = exact (type 7, as DuckDB's quantile_cont), else from a sketch of fixed bins"`
 	Warnings      []string `parquet:"warnings" doc:"statistical doubts about this row"`
 
-	Theory     *string  `parquet:"theory,dict" doc:"the queue in steady state behind the columns theory_*, such as M/M/1; NULL where no formula is known"`
-	TheoryKind *string  `parquet:"theory_kind,dict" doc:"exact, or mean-field: the limit of many servers"`
-	TheoryMean *float64 `parquet:"theory_response_mean" unit:"time" doc:"mean response time in theory; NULL where it is infinite or not known, as are the others"`
-	TheoryP50  *float64 `parquet:"theory_response_p50" unit:"time" doc:"median response time in theory"`
-	TheoryP90  *float64 `parquet:"theory_response_p90" unit:"time" doc:"0.90 quantile of the response time in theory"`
-	TheoryP95  *float64 `parquet:"theory_response_p95" unit:"time" doc:"0.95 quantile of the response time in theory"`
-	TheoryP99  *float64 `parquet:"theory_response_p99" unit:"time" doc:"0.99 quantile of the response time in theory"`
-	TheoryP999 *float64 `parquet:"theory_response_p999" unit:"time" doc:"0.999 quantile of the response time in theory"`
+	Theory      *string  `parquet:"theory,dict" doc:"the queue in steady state behind the columns theory_*, such as M/M/1; NULL where no formula is known"`
+	TheoryKind  *string  `parquet:"theory_kind,dict" doc:"exact, or mean-field: the limit of many servers"`
+	TheoryMean  *float64 `parquet:"theory_response_mean" unit:"time" doc:"mean response time in theory; NULL where it is infinite or not known, as are the others"`
+	TheoryP50   *float64 `parquet:"theory_response_p50" unit:"time" doc:"median response time in theory"`
+	TheoryP90   *float64 `parquet:"theory_response_p90" unit:"time" doc:"0.90 quantile of the response time in theory"`
+	TheoryP95   *float64 `parquet:"theory_response_p95" unit:"time" doc:"0.95 quantile of the response time in theory"`
+	TheoryP99   *float64 `parquet:"theory_response_p99" unit:"time" doc:"0.99 quantile of the response time in theory"`
+	TheoryP999  *float64 `parquet:"theory_response_p999" unit:"time" doc:"0.999 quantile of the response time in theory"`
+	TheoryWait  *float64 `parquet:"theory_wait_mean" unit:"time" doc:"mean wait in theory, where all speeds are 1"`
+	TheorySlow  *float64 `parquet:"theory_slowdown_mean" doc:"mean slowdown in theory, 1/(1-load) under processor sharing where all speeds are 1"`
+	TheoryUsage *float64 `parquet:"theory_utilisation" doc:"the load, where there is a theory"`
 
 	ResponseMean *float64 `parquet:"response_mean" unit:"time" better:"lower" theory:"theory_response_mean" symbol:"R" doc:"mean response time, arrival to end of service"`
 	ResponseSD   *float64 `parquet:"response_sd" unit:"time" better:"lower" doc:"standard deviation of the response time over the requests of the run"`
@@ -58,14 +61,15 @@ type DispatchRow struct {
 	ResponseP99  *float64 `parquet:"response_p99" unit:"time" better:"lower" theory:"theory_response_p99" doc:"0.99 quantile of the response time"`
 	ResponseP999 *float64 `parquet:"response_p999" unit:"time" better:"lower" theory:"theory_response_p999" doc:"0.999 quantile of the response time"`
 	ResponseMax  *float64 `parquet:"response_max" unit:"time" better:"lower" doc:"longest response time"`
-	WaitMean     *float64 `parquet:"wait_mean" unit:"time" better:"lower" symbol:"W" doc:"mean response time less the server's own time for the size: under fcfs the time before service"`
-	Slowdown     *float64 `parquet:"slowdown_mean" better:"lower" doc:"mean of response time over size, without sizes of 0; NULL under fcfs with sizes whose E[1/S] is infinite (exponential, hyperexponential, one erlang stage, uniform from 0): it has no mean"`
-	Utilisation  *float64 `parquet:"utilisation" better:"none" doc:"share of the time from the first measured arrival to the last in which a server worked, mean over servers weighted by speed"`
+	WaitMean     *float64 `parquet:"wait_mean" unit:"time" better:"lower" theory:"theory_wait_mean" symbol:"W" doc:"mean response time less the server's own time for the size: under fcfs the time before service"`
+	Slowdown     *float64 `parquet:"slowdown_mean" better:"lower" theory:"theory_slowdown_mean" doc:"mean of response time over size, without sizes of 0; NULL under fcfs with sizes whose E[1/S] is infinite (exponential, hyperexponential, one erlang stage, uniform from 0): it has no mean"`
+	Utilisation  *float64 `parquet:"utilisation" better:"none" theory:"theory_utilisation" doc:"share of the time from the first measured arrival to the last in which a server worked, mean over servers weighted by speed"`
 	Realised     *float64 `parquet:"load_realised" better:"none" doc:"work that arrived from the first measured request to the last over what all servers could do in that time: load, up to chance"`
 	Imbalance    *float64 `parquet:"load_imbalance" better:"lower" doc:"the busiest server's share of that time over the mean share"`
 	Drift        *float64 `parquet:"response_drift" unit:"ratio" better:"none" doc:"mean response time of the second half of the measured requests over the first half's, less 1: far from 0 in many replications, nothing has settled"`
 	Growth       *float64 `parquet:"backlog_growth" unit:"ratio" better:"none" doc:"growth of the work that is not done over the second half of the measured requests, over the work that arrives in it; NULL where that is shorter than ten mean services at the slowest server and ten ages of information"`
 
+	Cutoffs       []float64 `parquet:"cutoffs" unit:"time" doc:"sita-e: the largest size of each server but the last; empty under other policies"`
 	ClassUpTo     []float64 `parquet:"class_upto" unit:"time" doc:"quarters of the law of sizes: the largest size in each, infinity for the last"`
 	ClassRequests []int64   `parquet:"class_requests" doc:"measured requests of each class"`
 	ClassMean     []float64 `parquet:"class_response_mean" unit:"time" doc:"mean response time of each class; NaN where it is empty"`
@@ -83,5 +87,5 @@ func (r *DispatchRow) Place(index int32) { r.Cell = index }
 // are servers, for those who keep many rows.
 func (r *DispatchRow) WithoutLists() {
 	r.ClassUpTo, r.ClassRequests, r.ClassMean, r.ClassP99, r.ClassSlowdown = nil, nil, nil, nil, nil
-	r.ServerCount, r.ServerUsage, r.Lengths = nil, nil, nil
+	r.ServerCount, r.ServerUsage, r.Lengths, r.Cutoffs = nil, nil, nil, nil
 }

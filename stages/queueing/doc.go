@@ -67,7 +67,7 @@ const Open = open
 
 // Version is part of every cell's key. Raise it by one when the same
 // parameters give other rows than before.
-const Version = 3
+const Version = 4
 
 // The tables.
 var (

@@ -76,6 +76,11 @@ func (p *Plan) throw(r *Run, own *worker, out *run.Sink) error {
 		Bins: b.Bins, Balls: b.Thrown(), Choices: int32(b.Choices), Replacement: b.Replacement, Growth: finite(b.Growth()),
 		Maximum: int32(result.Max), EmptyShare: float64(result.Loads[0]) / float64(b.Bins), Loads: result.Loads,
 	}
+	row.Theory = "independent throws"
+	if b.Choices > 1 {
+		row.Theory = "ds/dt = 1 - s^d"
+	}
+	row.Expected, row.TheoryKind = b.Empty()
 	p.labelBalls(row, r.Index)
 	out.Write(Balls.Rows(own.balls[:]))
 	out.Count(b.Thrown())
@@ -133,12 +138,25 @@ func (c *Config) row() DispatchRow {
 		Dispatchers: int32(s.System.Dispatchers), WarmUp: s.WarmUp, Requests: s.Traffic.Requests,
 		Saturated: stability(s) == unstable, Stability: stability(s), Warnings: c.doubts(),
 	}
+	if _, ok := s.Policy.(*queueing.SITA); ok {
+		row.Cutoffs = cutoffs(s)
+	}
 	if t := &c.theory; t.Kind != queueing.None {
 		row.Theory, row.TheoryKind = &t.Model, &t.Kind
 		row.TheoryMean, row.TheoryP50, row.TheoryP90 = finite(t.Mean), finite(t.P50), finite(t.P90)
+		row.TheoryWait, row.TheorySlow, row.TheoryUsage = finite(t.Wait), finite(t.Slowdown), finite(t.Utilisation)
 		row.TheoryP95, row.TheoryP99, row.TheoryP999 = finite(t.P95), finite(t.P99), finite(t.P999)
 	}
 	return row
+}
+
+// cutoffs are those of sita-e.
+func cutoffs(s *queueing.Config) []float64 {
+	weights := make([]float64, s.System.Servers)
+	for i := range weights {
+		weights[i] = speed(&s.System, i)
+	}
+	return queueing.Cutoffs(s.Sizes.Law(), weights)
 }
 
 // measure fills in what a run found.
