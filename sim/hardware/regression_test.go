@@ -59,6 +59,30 @@ func TestRegression(t *testing.T) {
 	check(fit("llama-2-7b-a6000", "context"), "one decode at 2,048", decode(1, 2048), 27.7, 1)
 }
 
+// No step is free, and no prefill of more tokens is much shorter than one of
+// fewer: a parabola that a fit has below some length must not leave its range.
+func TestRegressionFloor(t *testing.T) {
+	for fit, least := range map[string]int64{
+		"mistral-7b-a6000": 22e6, "mistral-7b-a100": 8.9e6, "llama-2-7b-a6000": 26e6, "llama-3-70b-a100": 28e6, "llama-3-70b-h100": 18e6,
+	} {
+		for _, unique := range []string{"context", "new"} {
+			model := build(t, GPU{}, Model{}, func(p *RegressionParams) { p.Fit, p.UniqueKV = fit, unique })
+			for n := int64(1); n <= 40_000; n++ {
+				for _, done := range []int64{0, 5000, 100_000} {
+					if got := model.StepNs(batch(nil, engine.Chunk{New: n, Done: done})); got < least {
+						t.Fatalf("%s: %d tokens after %d take %d ns, want at least %d", fit, n, done, got, least)
+					}
+				}
+			}
+		}
+	}
+	// By hand: (-118 + 1.25 x 250 - 0.00256 x 250² + 0.32) / 0.9 is above the bound and stays.
+	model := build(t, GPU{}, Model{}, func(p *RegressionParams) { p.Fit = "mistral-7b-a6000" })
+	if got, want := float64(model.StepNs(batch(nil, engine.Chunk{New: 250})))/1e6, (-118+1.25*250-.00256*250*250+.32)/.9; math.Abs(got-want) > 1e-5 {
+		t.Errorf("250 tokens take %v ms, want %v", got, want)
+	}
+}
+
 // Terms a request count each request by itself.
 func TestRegressionSums(t *testing.T) {
 	chunks := []engine.Chunk{{New: 300, Done: 9000}, {New: 1024, Done: 0}, {New: 1, Done: 70}, {New: 2000, Done: 5}}
