@@ -145,10 +145,28 @@ func schedulerItems() (items []item) {
 
 func stepItems() (items []item) {
 	for _, s := range hardware.StepModels() {
-		items = append(items, item{named{s.Name, s.Summary}, []named{{"source", s.Source}}, []any{s.New()}, ""})
+		facts := []named{{"source", s.Source}}
+		if s.Name == "table" {
+			facts = append(facts, tableFacts...)
+		}
+		items = append(items, item{named{s.Name, s.Summary}, facts, []any{s.New()}, ""})
 	}
 	return items
 }
+
+// tableFacts say what a table of steps does with its rows.
+var tableFacts = []named{
+	{"columns", "prefill_tokens, decodes, context_tokens summed over the decodes before the step, step_us; in any order, others are left out"},
+	{"must have", "rows with prefill tokens and rows with decodes, not all shorter than 10 us"},
+	{"between rows", "lines over prefill tokens, at each over decodes, at each over the mean context of a decode"},
+	{"beyond them", "the line through the two outermost values goes on; where there is one value the time stays; never below the shortest row"},
+	{"same place", "rows of the same step count as one, with the mean of their times"},
+	{"contexts", "those of prefill chunks play no part: measure prefills as they will run"},
+}
+
+// ownFigures is the name under which the parameters of hardware that is not in
+// the catalogue are listed; in a file they stand without it.
+const ownFigures = "custom"
 
 func modelItems() (items []item) {
 	for _, m := range hardware.Models() {
@@ -169,7 +187,11 @@ func modelItems() (items []item) {
 			{"source", m.Source},
 		}})
 	}
-	return items
+	return append(items, item{
+		named:  named{ownFigures, "a model of one's own: a section of its figures in place of a name, which may stand beside a gpu of either form"},
+		facts:  []named{{"key", "clusters.model, with these below it; name is free"}},
+		params: []any{new(hardware.ModelParams)},
+	})
 }
 
 func gpuItems() (items []item) {
@@ -187,5 +209,9 @@ func gpuItems() (items []item) {
 			{"source", g.Source},
 		}})
 	}
-	return items
+	return append(items, item{
+		named:  named{ownFigures, "a GPU of one's own: a section of its figures in place of a name, which may stand beside a model of either form"},
+		facts:  []named{{"key", "clusters.gpu, with these below it; name is free"}},
+		params: []any{new(hardware.GPUParams)},
+	})
 }

@@ -97,10 +97,22 @@ func formatExample(i item) string {
 	return fmt.Sprintf("workloads:\n  - {name: mine, trace: my-file, format: %s}", i.name)
 }
 
+// ownExample has the figures of Mistral-7B and of an A6000.
+const ownExample = `
+clusters:
+  - name: mine
+    replicas: 4
+    model: {name: my-7b, layers: 32, hidden: 4096, heads: 32, kv_heads: 8, ffn: 14336, vocab: 32000}
+    gpu: {name: my-gpu, tflops: 154.8, bandwidth_gbs: 768, memory_gb: 48, link_gbs: 56.25}
+`
+
 // modelExample is a cluster in which the model fits: on the fewest GPUs, with
 // its weights in 8 bits where 16 fit on none.
 func modelExample(i item) string {
-	m, _ := hardware.FindModel(i.name)
+	m, known := hardware.FindModel(i.name)
+	if !known {
+		return ownExample
+	}
 	gpu, _ := hardware.FindGPU("h100")
 	for _, bits := range []string{"bf16", "fp8"} {
 		weights, _ := hardware.FindDType(bits)
@@ -116,6 +128,9 @@ func modelExample(i item) string {
 }
 
 func gpuExample(i item) string {
+	if _, known := hardware.FindGPU(i.name); !known {
+		return ownExample
+	}
 	return fmt.Sprintf("clusters:\n  - {name: mine, replicas: 4, model: mistral-7b, gpu: %s, tensor_parallel: 2}", i.name)
 }
 

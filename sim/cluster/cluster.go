@@ -193,7 +193,7 @@ func (s *Sim) loop(c Config, r router.Router) error {
 		}
 		for end == now {
 			if s.watch != nil {
-				s.watch.end(replica, now)
+				s.watch.end(replica, s.engine[replica], now)
 			}
 			for _, id := range s.engine[replica].End() {
 				s.leave(id, now)

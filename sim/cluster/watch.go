@@ -11,7 +11,7 @@ type Step struct {
 	Prefill        int64 // new prompt tokens
 	Context        int64 // tokens of context of all requests in the batch, before the step
 	Waiting        int64 // requests on the replica that are not in the batch
-	KVTokens       int64 // in use once the step is formed, see engine.Holder; about, within a stretch
+	KVTokens       int64 // in use once the step is formed, see engine.Holder
 	Chunks         []engine.Chunk
 }
 
@@ -26,7 +26,6 @@ type Watcher interface{ Step(Step) }
 type watch struct {
 	to       Watcher
 	step     engine.StepModel // the engines' own
-	capacity int64
 	replicas []watched
 	forming  *watched // takes the next batch; nil outside of Form
 }
@@ -38,8 +37,6 @@ type watched struct {
 	batch    engine.Batch
 	chunks   []engine.Chunk
 	inSystem int64
-	kv       int64
-	grows    bool
 }
 
 // newWatch returns a watch over a cluster, nil without a watcher.
@@ -47,7 +44,7 @@ func newWatch(c Config) *watch {
 	if c.Watch == nil {
 		return nil
 	}
-	return &watch{to: c.Watch, step: c.Step, capacity: c.KVTokens, replicas: make([]watched, c.Replicas)}
+	return &watch{to: c.Watch, step: c.Step, replicas: make([]watched, c.Replicas)}
 }
 
 // StepNs implements engine.StepModel for the engines.
@@ -73,15 +70,13 @@ func (w *watch) form(replica int, rp engine.Replica, now, inSystem int64) {
 	rp.Form(now)
 	w.forming = nil
 	if r.busy {
-		r.startNs, r.inSystem, r.kv, r.grows = now, inSystem, 0, false
-		if h, ok := rp.(engine.Holder); ok {
-			r.kv, r.grows = h.KVTokens()
-		}
+		r.startNs, r.inSystem = now, inSystem
 	}
 }
 
-// end tells of the step or stretch of a replica that ends now.
-func (w *watch) end(replica int, now int64) {
+// end tells of the step or stretch of a replica that ends now, before the
+// replica completes it.
+func (w *watch) end(replica int, rp engine.Replica, now int64) {
 	r := &w.replicas[replica]
 	if !r.busy {
 		return // it was no step
@@ -89,14 +84,18 @@ func (w *watch) end(replica int, now int64) {
 	r.busy = false
 	s := Step{
 		Replica: replica, StartNs: r.startNs, EndNs: now, Requests: r.batch.Requests, Decodes: r.batch.Decodes(), Prefill: r.batch.Prefill,
-		Context: r.batch.Context, Waiting: r.inSystem - r.batch.Requests, KVTokens: r.kv, Chunks: r.chunks,
+		Context: r.batch.Context, Waiting: r.inSystem - r.batch.Requests, Chunks: r.chunks,
+	}
+	held, _ := rp.(engine.Holder)
+	if held != nil {
+		s.KVTokens = held.KVTokens(0)
 	}
 	if s.Prefill > 0 {
 		w.to.Step(s)
 		return
 	}
 	b := r.batch
-	for s.StartNs < now {
+	for n := 1; s.StartNs < now; n++ {
 		s.EndNs = s.StartNs + w.step.StepNs(b)
 		if s.EndNs > now {
 			s.EndNs = now
@@ -104,8 +103,8 @@ func (w *watch) end(replica int, now int64) {
 		w.to.Step(s)
 		s.StartNs = s.EndNs
 		s.Context += s.Decodes
-		if r.grows {
-			s.KVTokens = min(s.KVTokens+s.Decodes, w.capacity)
+		if held != nil {
+			s.KVTokens = held.KVTokens(n)
 		}
 		b.Context, b.DecodeContext = b.Context+s.Decodes, b.DecodeContext+s.Decodes
 		b.Attention2 += 2 * s.Decodes

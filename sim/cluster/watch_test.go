@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -23,11 +24,13 @@ type tally struct {
 	stretch  []int64 // decode-only steps in a row
 	longest  int64
 	capacity int64
+	block    int64     // tokens that KV cache comes in
+	kv       []float64 // integral of the KV cache in use over the steps
 }
 
 func newTally(t *testing.T, name string, replicas int, capacity int64) *tally {
 	list := func() []int64 { return make([]int64, replicas) }
-	return &tally{t: t, name: name, end: list(), steps: list(), busy: list(), outputs: list(), prefill: list(), stretch: list(), capacity: capacity}
+	return &tally{t: t, name: name, end: list(), steps: list(), busy: list(), outputs: list(), prefill: list(), stretch: list(), capacity: capacity, block: 1, kv: make([]float64, replicas)}
 }
 
 func (y *tally) Step(s Step) {
@@ -39,12 +42,13 @@ func (y *tally) Step(s Step) {
 	for _, c := range s.Chunks {
 		chunks += c.New
 	}
-	if s.Requests < 1 || s.Decodes > s.Requests || s.Waiting < 0 || s.KVTokens < 0 || s.KVTokens > y.capacity ||
+	if s.Requests < 1 || s.Decodes > s.Requests || s.Waiting < 0 || s.KVTokens < 0 || s.KVTokens > y.capacity || s.KVTokens%y.block != 0 ||
 		s.Prefill != chunks || int64(len(s.Chunks)) != s.Requests-s.Decodes {
 		y.t.Fatalf("%s: step %+v", y.name, s)
 	}
 	y.end[r], y.steps[r] = s.EndNs, y.steps[r]+1
 	y.busy[r] += s.EndNs - s.StartNs
+	y.kv[r] += float64(s.KVTokens) * float64(s.EndNs-s.StartNs)
 	y.outputs[r] += s.Decodes
 	y.prefill[r] += s.Prefill
 	if y.stretch[r]++; s.Prefill > 0 {
@@ -80,6 +84,10 @@ func TestWatch(t *testing.T) {
 				t.Fatal(err)
 			}
 			y := newTally(t, name, c.Replicas, c.KVTokens)
+			blocks, blocked := p.(*engine.VLLM)
+			if blocked {
+				y.block = int64(blocks.BlockSize)
+			}
 			c.Watch = y
 			watched, err := new(Sim).Run(c, w, "round-robin", policy(t, "round-robin"), 1, 1)
 			if err != nil {
@@ -89,6 +97,9 @@ func TestWatch(t *testing.T) {
 				t.Fatalf("%s: a run differs when it is watched", name)
 			}
 			for r, stats := range watched.Replicas {
+				if blocked && math.Abs(y.kv[r]-stats.KVTimeNs) > 1e-9*stats.KVTimeNs { // which leaves out what is free to be reused, too
+					t.Fatalf("%s: replica %d: told of %v token-ns of KV cache, counted %v", name, r, y.kv[r], stats.KVTimeNs)
+				}
 				if y.steps[r] != stats.Steps || y.busy[r] != stats.BusyNs {
 					t.Fatalf("%s: replica %d: told of %d steps of %d ns, counted %d of %d", name, r, y.steps[r], y.busy[r], stats.Steps, stats.BusyNs)
 				}

@@ -21,7 +21,7 @@ var stepModels = []StepModel{
 	{"linear", "a sum over requests, prefill tokens and context, with measured or fitted coefficients", "the form of many published fits", false, false, func() StepParams { return new(LinearParams) }},
 	{"max-linear", "prefill compute or weights, whichever is slower, plus context; the form to fit measured engines with", "after measurements of vLLM 0.23; attention from the model's shape", false, true, func() StepParams { return new(MaxLinearParams) }},
 	{"regression", "the functions that Preble fitted to its measurements", "Srivatsa and others, ICLR 2025, arXiv:2407.00023, model_equations.py", false, false, func() StepParams { return new(RegressionParams) }},
-	{"table", "measured steps from a CSV file, interpolated", "one's own measurements", false, false, func() StepParams { return new(TableParams) }},
+	{"table", "measured steps from a CSV file, interpolated, and extended in straight lines beyond them", "one's own measurements", false, false, func() StepParams { return new(TableParams) }},
 }
 
 // StepModels lists the step models.

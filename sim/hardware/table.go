@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"switchyard/sim/engine"
+	"switchyard/sim/param"
 )
 
 // Point is a measured step: new prefill tokens, decodes, the sum of the
@@ -35,8 +36,39 @@ type TableParams struct {
 	Points []Point `yaml:"-"`
 }
 
-// Build implements StepParams.
+// implausibleUs is a length that no engine step on a GPU comes near: launching
+// the kernels of a few layers takes longer.
+const implausibleUs = 10
+
+// complete refuses points that cannot tell how long prefills or decodes take,
+// and times in another unit, by a *param.Error on step.file.
+func (p *TableParams) complete() error {
+	var prefill, decode bool
+	longest := 0.0
+	for _, point := range p.Points {
+		prefill, decode = prefill || point.Prefill > 0, decode || point.Decodes > 0
+		longest = max(longest, point.Us)
+	}
+	expected := ""
+	switch {
+	case !prefill:
+		expected = "a table of which some steps have prefill_tokens above 0: by this one a prompt of any length would cost the same"
+	case !decode:
+		expected = "a table of which some steps have decodes above 0: by this one any number of decodes would cost the same"
+	case longest < implausibleUs:
+		expected = fmt.Sprintf("a table of which some steps take at least %d us: in this one the longest takes %v us, and step_us is in microseconds, not in seconds or milliseconds", implausibleUs, longest)
+	default:
+		return nil
+	}
+	return &param.Error{Field: "step.file", Value: p.File, Expected: expected}
+}
+
+// Build implements StepParams. Some points must have prefill tokens, some
+// decodes, and not all be shorter than 10 us.
 func (p *TableParams) Build(GPU, Model, int) (engine.StepModel, error) {
+	if err := p.complete(); err != nil {
+		return nil, err
+	}
 	t, err := NewTable(p.Points)
 	if err != nil {
 		return nil, err

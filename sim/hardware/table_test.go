@@ -130,3 +130,18 @@ func TestTableEdges(t *testing.T) {
 		}
 	}
 }
+
+// A table must be able to tell prompts and decodes, in microseconds.
+func TestTableComplete(t *testing.T) {
+	for want, points := range map[string][]Point{
+		"prefill_tokens above 0": {{0, 1, 5, 900}},
+		"decodes above 0":        {{1, 0, 0, 900}, {9, 0, 0, 900}},
+		"not in seconds":         {{512, 0, 0, .04}, {0, 8, 800, .01}},
+		"":                       {{512, 0, 0, 40000}, {0, 8, 800, 9}},
+	} {
+		_, err := (&TableParams{Points: points}).Build(GPU{}, Model{}, 1)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%v give %v, want %q", points, err, want)
+		}
+	}
+}

@@ -17,10 +17,18 @@ type Span struct {
 	From, To float64 // To 0 means to the end
 }
 
+// check refuses a span that is none.
+func (s Span) check() error {
+	if s.From < 0 || s.To < 0 || s.To > 0 && s.To <= s.From {
+		return fmt.Errorf("the window is from %v to %v seconds, expected its end after its start and neither below 0", s.From, s.To)
+	}
+	return nil
+}
+
 // Trace runs one cell again and writes the steps of one replica, and its
 // requests, in the trace event format of Chrome and Perfetto (ui.perfetto.dev).
 // The workload is read from its table in dir, where that holds it, and made
-// anew otherwise.
+// anew otherwise. A span in which the replica has no step is an error.
 //
 // The file is a JSON object with the list traceEvents. Times are microseconds.
 // Each step is a complete event (ph X) on one track, named by what it computes;
@@ -31,6 +39,9 @@ func (p *Plan) Trace(r *Run, replica int, span Span, dir string, w io.Writer) er
 	c := r.Config.Cluster
 	if replica < 0 || replica >= c.Params.Replicas {
 		return fmt.Errorf("replica is %d, expected 0 to %d", replica, c.Params.Replicas-1)
+	}
+	if err := span.check(); err != nil {
+		return err
 	}
 	requests, err := open(input{r.Config.Workload, r.Replication}, dir)
 	if err != nil {
@@ -46,6 +57,9 @@ func (p *Plan) Trace(r *Run, replica int, span Span, dir string, w io.Writer) er
 	result, err := new(cluster.Sim).Run(config, requests, r.Config.Router.Policy.Name, r.Config.Router.Params, p.Experiment.Seed, r.Replication)
 	if err != nil {
 		return err
+	}
+	if t.steps == 0 {
+		return t.empty()
 	}
 	t.requests(requests, result)
 	return t.finish()
@@ -71,6 +85,8 @@ type chromeTrace struct {
 	from, to int64
 	any      bool
 	err      error
+	steps    int   // in the span
+	last     int64 // end of the replica's last step, 0 without one
 }
 
 // The tracks.
@@ -118,9 +134,14 @@ func (t *chromeTrace) finish() error {
 
 // Step implements cluster.Watcher.
 func (t *chromeTrace) Step(s cluster.Step) {
-	if s.Replica != t.replica || s.EndNs <= t.from || s.StartNs >= t.to {
+	if s.Replica != t.replica {
 		return
 	}
+	t.last = s.EndNs
+	if s.EndNs <= t.from || s.StartNs >= t.to {
+		return
+	}
+	t.steps++
 	duration := float64(s.EndNs-s.StartNs) / 1e3
 	at := float64(s.StartNs) / 1e3
 	t.write(chromeEvent{Name: stepName(s), Cat: "step", Phase: "X", Us: at, Dur: &duration, Tid: stepTrack, Args: map[string]any{
@@ -129,6 +150,14 @@ func (t *chromeTrace) Step(s cluster.Step) {
 	}})
 	t.write(chromeEvent{Name: "requests", Phase: "C", Us: at, Args: map[string]any{"waiting": s.Waiting, "batch": s.Requests}})
 	t.write(chromeEvent{Name: "kv_tokens", Phase: "C", Us: at, Args: map[string]any{"in use": s.KVTokens}})
+}
+
+// empty says why there is nothing to show.
+func (t *chromeTrace) empty() error {
+	if t.last == 0 {
+		return fmt.Errorf("replica %d has no steps: no request was served on it", t.replica)
+	}
+	return fmt.Errorf("replica %d has no step in the window: its last one of the run ends at %.6g seconds", t.replica, float64(t.last)/1e9)
 }
 
 // stepName says what a step computes.

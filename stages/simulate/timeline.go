@@ -20,7 +20,7 @@ type Moment struct {
 	Decodes       int64    `parquet:"decodes,delta" unit:"request" doc:"of those, that decode"`
 	PrefillTokens int64    `parquet:"prefill_tokens,delta" unit:"token" doc:"prompt tokens that the step computes"`
 	ContextTokens int64    `parquet:"context_tokens,delta" unit:"token" doc:"tokens of context of all requests in the batch, before the step"`
-	KVTokens      *int64   `parquet:"kv_tokens" unit:"token" doc:"tokens of KV cache in use, of cached prefixes what does not count as free"`
+	KVTokens      *int64   `parquet:"kv_tokens" unit:"token" doc:"tokens of KV cache in the step: those that running requests hold and cached prefixes (in whole blocks under vllm-v1, without prefixes that no running request holds), as in replicas.kv_mean_tokens; nothing stands here between steps, when that mean goes on counting cached prefixes"`
 	KVShare       *float64 `parquet:"kv_share" unit:"share" doc:"kv_tokens over the capacity"`
 }
 

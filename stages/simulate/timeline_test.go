@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -198,5 +199,14 @@ func TestChromeTrace(t *testing.T) {
 	}
 	if err := p.Trace(&p.Runs[1], 99, Span{}, "", &b); err == nil || fmt.Sprint(err) != "replica is 99, expected 0 to 1" {
 		t.Errorf("replica 99: %v", err)
+	}
+	for span, want := range map[Span]string{
+		{From: 2, To: 1}: "the window is from 2 to 1 seconds, expected its end after its start",
+		{From: -1}:       "neither below 0",
+		{From: 1e6}:      "replica 1 has no step in the window: its last one of the run ends at ",
+	} {
+		if err := p.Trace(&p.Runs[1], 1, span, "", &b); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %q", span, err, want)
+		}
 	}
 }
