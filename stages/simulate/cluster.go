@@ -39,12 +39,21 @@ type Cluster struct {
 	Scheduler string
 	Engine    engine.Params
 	Config    cluster.Config
+
+	item experiment.Section
+}
+
+// stored returns the model in the data types of the cluster.
+func (c *Cluster) stored() hardware.Model {
+	weights, _ := hardware.FindDType(c.Params.WeightDType)
+	kv, _ := hardware.FindDType(c.Params.KVDType)
+	return c.Hardware.Model.With(weights, kv)
 }
 
 // decodeCluster decodes an item of `clusters` and reports all that is wrong
 // with it.
 func decodeCluster(in experiment.Instance) (*Cluster, error) {
-	c := &Cluster{Name: in.Name}
+	c := &Cluster{Name: in.Name, item: in.Section}
 	var section struct {
 		Engine experiment.Section `yaml:"engine" doc:"scheduler of every replica"`
 		Step   experiment.Section `yaml:"step" doc:"step model of every replica"`
@@ -56,14 +65,15 @@ func decodeCluster(in experiment.Instance) (*Cluster, error) {
 	}
 	wrong = experiment.Join(wrong, h.decodeParts(in.Section), h.decodeStep(in.Section), c.decodeEngine(section.Engine))
 	if wrong == nil {
-		wrong = h.require(in.Section, c.kvTokens(hardware.Model{}) > 0)
+		wrong = h.require(in.Section, c.Params.KVTokens > 0 || c.blocks() > 0)
+	}
+	if wrong == nil && c.Params.KVTokens > 0 && c.blocks() > 0 {
+		wrong = in.Section.Errorf("engine.num_blocks", fmt.Sprintf("no number of blocks beside kv_tokens, which is %d: each of the two sizes the KV cache, leave one out", c.Params.KVTokens), nil)
 	}
 	if wrong != nil {
 		return nil, wrong
 	}
-	weights, _ := hardware.FindDType(c.Params.WeightDType)
-	kv, _ := hardware.FindDType(c.Params.KVDType)
-	if err := c.build(in.Section, h.Model.With(weights, kv)); err != nil {
+	if err := c.build(in.Section, c.stored()); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -81,7 +91,11 @@ func (c *Cluster) build(in experiment.Section, model hardware.Model) error {
 	if err != nil {
 		return atField(in, err)
 	}
-	kv := c.kvTokens(model)
+	memory := c.memory(model)
+	kv := c.sized(memory)
+	if kv < 1 && memory > 0 {
+		return in.Errorf("engine.block_size", fmt.Sprintf("blocks of at most the %d tokens of KV cache of a replica", memory), nil)
+	}
 	if kv < 1 {
 		return in.Errorf("gpu", fmt.Sprintf("memory for the %.1f GB of weights of %s: raise tensor_parallel or memory_utilization",
 			float64(model.WeightBytes())/1e9, model.Name), nil)
@@ -90,18 +104,27 @@ func (c *Cluster) build(in experiment.Section, model hardware.Model) error {
 	return nil
 }
 
-// kvTokens returns the KV capacity of a replica: what the file says, or else
-// what memory leaves beside the weights of the model, none without one.
-func (c *Cluster) kvTokens(model hardware.Model) int64 {
-	kv := c.Params.KVTokens
-	if kv == 0 && model.Name != "" {
-		kv = hardware.KVCapacity(c.Hardware.GPU, model, c.Params.TensorParallel, c.Params.MemoryUtilization)
+// memory returns the tokens of KV cache of a replica, before its scheduler has
+// a say: what the file says, or else what memory leaves beside the weights of
+// the model, none without one.
+func (c *Cluster) memory(model hardware.Model) int64 {
+	if c.Params.KVTokens == 0 && model.Name != "" {
+		return hardware.KVCapacity(c.Hardware.GPU, model, c.Params.TensorParallel, c.Params.MemoryUtilization)
 	}
-	if sized, ok := c.Engine.(engine.Sized); ok {
-		kv = sized.KVTokens(kv)
-	}
-	return kv
+	return c.Params.KVTokens
 }
+
+// sized returns what the scheduler makes of so many tokens.
+func (c *Cluster) sized(memory int64) int64 {
+	if sized, ok := c.Engine.(engine.Sized); ok {
+		return sized.KVTokens(memory)
+	}
+	return memory
+}
+
+// blocks returns the tokens of the blocks that the scheduler has whatever the
+// memory, 0 without any.
+func (c *Cluster) blocks() int64 { return c.sized(0) }
 
 // decodeEngine decodes the section `engine`.
 func (c *Cluster) decodeEngine(in experiment.Section) error {

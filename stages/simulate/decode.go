@@ -16,6 +16,7 @@ type decoder struct {
 	workloads map[variant]*generate.Variant
 	resolved  map[string]*generate.Variant // by name and key
 	order     []*generate.Variant
+	suited    map[string]bool // by workload, replicas and router: see suits
 }
 
 // variant is what decoding depends on.
@@ -32,6 +33,7 @@ func newDecoder(e *experiment.Experiment) *decoder {
 		routers:   map[variant]*Router{},
 		workloads: map[variant]*generate.Variant{},
 		resolved:  map[string]*generate.Variant{},
+		suited:    map[string]bool{},
 	}
 }
 
@@ -58,6 +60,7 @@ func (d *decoder) config(p *experiment.Point) *Config {
 	c.Workload = once(d, d.workloads, variant{workload.Name, workload.Section, replicas}, func() (*generate.Variant, error) {
 		return d.workload(workload, c.WorkloadPoint, replicas)
 	})
+	d.suits(c)
 	return c
 }
 

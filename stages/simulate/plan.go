@@ -76,8 +76,8 @@ func NewPlan(e *experiment.Experiment) (*Plan, error) {
 }
 
 // Notes says in sentences what the plan makes of the experiment that its
-// reader may not expect: what was left out of traces or sorted in them, and
-// replications that are not run.
+// reader may not expect: what was left out of traces or sorted in them,
+// replications that are not run, and settings of engines that play no part.
 func (p *Plan) Notes() []string {
 	var notes []string
 	for _, v := range p.Workloads {
@@ -87,7 +87,7 @@ func (p *Plan) Notes() []string {
 				v.Name, len(all)))
 		}
 	}
-	return unique(notes)
+	return unique(append(notes, idleSettings(p.Configs)...))
 }
 
 // unique drops what stands in a list before.
