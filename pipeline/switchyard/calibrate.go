@@ -50,6 +50,10 @@ func calibrateAction(c *cli.Context) error {
 	if c.NArg() == 0 {
 		return exactly(c, 1, 1)
 	}
+	dir := c.String("out")
+	if err := checkOut(dir); err != nil {
+		return &coded{run.ExitInput, fmt.Errorf("calibrate: %w", err)}
+	}
 	server, err := measuredServer(c)
 	if err != nil {
 		return &coded{run.ExitInput, fmt.Errorf("calibrate: %w", err)}
@@ -65,10 +69,13 @@ func calibrateAction(c *cli.Context) error {
 	result, err := calibrate.Run(c.Context, runs, held, calibrate.Options{
 		Step: c.String("step"), Engine: server, Progress: func(what string) { say(c, "calibrate: %s", what) },
 	})
+	var wrong *calibrate.InputError
+	if errors.As(err, &wrong) {
+		return &coded{run.ExitInput, fmt.Errorf("calibrate: %w", err)}
+	}
 	if err != nil {
 		return fmt.Errorf("calibrate: %w", err)
 	}
-	dir := c.String("out")
 	if err := errors.Join(
 		result.Write(dir),
 		table.WriteViews(dir, schemas(), nil),
@@ -81,6 +88,24 @@ func calibrateAction(c *cli.Context) error {
 	}
 	say(c, "\nThe tables lie in %s; ask them:\n  %s query %s %q", dir, invoked(), quote(dir),
 		`select fit, file, avg(simulated_ttft_us) / avg(ttft_us) - 1 as ttft, avg(simulated_e2e_us) / avg(e2e_us) - 1 as e2e from calibration group by all`)
+	if result.Doubt != "" {
+		return fmt.Errorf("calibrate: %s", result.Doubt)
+	}
+	return nil
+}
+
+// checkOut refuses, before minutes of fitting, a folder that the tables cannot
+// go to: a file, or the folder of an experiment, whose views they would replace.
+func checkOut(dir string) error {
+	if dir == "" {
+		return errors.New("--out is empty, expected a folder")
+	}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return fmt.Errorf("--out is %s, which is a file, expected a folder", dir)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "manifest.json")); err == nil {
+		return fmt.Errorf("--out is %s, the folder of an experiment, expected one of its own", dir)
+	}
 	return nil
 }
 

@@ -27,7 +27,16 @@ func TestRecorded(t *testing.T) {
 		t.Errorf("without a replica: %v", err)
 	}
 	w.Served = nil
-	if p.Check(w, 3) == nil {
-		t.Error("a workload without recorded replicas is routed")
+	if p.Check(w, 2) == nil {
+		t.Error("a workload without recorded replicas is routed over two")
+	}
+	for _, served := range [][]int32{nil, {1, 0, 1}} { // one replica: where else
+		w.Served = served
+		if err := p.Check(w, 1); err != nil {
+			t.Error(err)
+		}
+		if got := r.Route(1, &View{Work: w}); got != 0 {
+			t.Errorf("over one replica request 1 goes to %d", got)
+		}
 	}
 }

@@ -2,9 +2,9 @@ package calibrate
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
+	"switchyard/sim/hardware"
 	"switchyard/sim/param"
 )
 
@@ -14,10 +14,6 @@ func (s *study) block() (string, error) {
 	step, scheduler, err := f.parameters(s.all.x)
 	if err != nil {
 		return "", err
-	}
-	rounded := map[string]float64{}
-	for i, c := range f.coef {
-		rounded[c.name] = significant(f.value(s.all.x, i), 5)
 	}
 	e := f.engine
 	var b strings.Builder
@@ -31,26 +27,23 @@ func (s *study) block() (string, error) {
 	if e.TensorParallel > 1 {
 		fmt.Fprintf(&b, "    tensor_parallel: %d\n", e.TensorParallel)
 	}
+	if e.Model.Name != "" && e.Model.Weights != hardware.BF16 {
+		fmt.Fprintf(&b, "    weight_dtype: %s\n", e.Model.Weights)
+	}
+	if e.Model.Name != "" && e.Model.KV != hardware.BF16 {
+		fmt.Fprintf(&b, "    kv_dtype: %s\n", e.Model.KV)
+	}
+	if e.kvTokens(scheduler) >= unbounded/2 {
+		fmt.Fprintf(&b, "    kv_tokens: %d  # no bound is known: put in what the server has\n", unbounded)
+	}
 	lines := func(section, kind string, parameters any) {
 		fmt.Fprintf(&b, "    %s:\n      %s\n", section, kind)
 		for _, line := range param.Canonical(parameters) {
 			name, value, _ := strings.Cut(line, "=")
-			if v, fitted := rounded[name]; fitted {
-				value = param.Format(v)
-			}
 			fmt.Fprintf(&b, "      %s: %s\n", name, value)
 		}
 	}
 	lines("step", "model: "+f.step.Name, step)
 	lines("engine", "scheduler: "+e.Scheduler, scheduler)
 	return b.String(), nil
-}
-
-// significant rounds to so many digits.
-func significant(x float64, digits int) float64 {
-	if x == 0 {
-		return 0
-	}
-	scale := math.Pow(10, float64(digits)-1-math.Floor(math.Log10(math.Abs(x))))
-	return math.Round(x*scale) / scale
 }

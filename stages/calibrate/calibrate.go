@@ -2,7 +2,6 @@ package calibrate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -33,7 +32,8 @@ type Result struct {
 	Outlook      []Outlook
 	Measured     Range
 	Rows         []Row
-	Block        string // an item of clusters, as YAML
+	Block        string // an item of clusters, as YAML; "" in doubt
+	Doubt        string // why the fit is of no use; "" where it is
 }
 
 // Choice is the loss with and without asynchronous scheduling.
@@ -79,8 +79,8 @@ func (s *study) say(format string, values ...any) {
 // on them.
 func Run(ctx context.Context, runs, held []*trace.Measured, o Options) (*Result, error) {
 	s := &study{options: o, result: &Result{Step: o.Step}}
-	if len(runs) == 0 {
-		return nil, errors.New("no measured runs to fit to")
+	if err := checkRuns(runs, held); err != nil {
+		return nil, err
 	}
 	for i, m := range append(append([]*trace.Measured(nil), runs...), held...) {
 		r, err := newRecording(m)
@@ -368,12 +368,20 @@ func (s *study) finish() error {
 			d := f.form.value(f.x, i) - centre
 			sum += d * d
 		}
+		var jackknife *float64
+		bound := s.all.form.bound(s.all.x, i)
+		if !bound {
+			e := math.Sqrt(sum * (folds - 1) / folds)
+			jackknife = &e
+		}
 		s.result.Coefficients = append(s.result.Coefficients, Coefficient{
-			Name: c.name, Unit: c.unit, Value: values[i], Start: c.start, From: c.from, Error: math.Sqrt(sum * (folds - 1) / folds),
+			Name: c.name, Unit: c.unit, Value: values[i], Start: c.start, From: c.from, Error: jackknife, AtBound: bound,
 			Alone: curve.alone[i], Together: curve.together[i], Weakest: curve.weakest[i],
 		})
 	}
 	s.result.Singular = curve.singular
-	s.result.Block, err = s.block()
+	if s.result.Doubt = s.result.doubt(); s.result.Doubt == "" {
+		s.result.Block, err = s.block()
+	}
 	return err
 }

@@ -286,7 +286,7 @@ func TestEngineErrors(t *testing.T) {
 		{Engine{Scheduler: "vllm", GPU: h100}, "linear", `scheduler is "vllm", expected one of`},
 		{qwen(), "table", "expected one of max-linear, linear, roofline"},
 	} {
-		m := made(t, "linear", qwen(), 1, 10, 1e5)
+		m := made(t, "linear", qwen(), 1, 20, 1e5)
 		if _, err := Run(t.Context(), []*trace.Measured{m}, nil, Options{Step: c.step, Engine: c.e}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: want an error with %q", err, c.want)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"switchyard/sim/engine"
@@ -55,17 +56,32 @@ func (f *form) begin() []float64 {
 	return x
 }
 
-// value returns coefficient i at a point of the search.
+// value returns coefficient i at a point of the search, to the five digits that
+// are printed, so that what is pasted is what was judged.
 func (f *form) value(x []float64, i int) float64 {
 	c := f.coef[i]
 	v := c.start * max(x[i], least)
 	if c.most > 0 {
 		v = min(v, c.most)
 	}
+	v = significant(v)
 	if c.engine {
 		v = math.Round(v)
 	}
 	return v
+}
+
+// significant rounds to five digits.
+func significant(x float64) float64 {
+	v, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 5, 64), 64)
+	return v
+}
+
+// bound reports whether coefficient i is as small or as great as the search lets
+// it be.
+func (f *form) bound(x []float64, i int) bool {
+	c := f.coef[i]
+	return x[i] <= 1.01*least || c.most > 0 && c.start*x[i] >= c.most
 }
 
 // values returns all of them.
@@ -152,9 +168,12 @@ func (e *Engine) sets(name string) bool {
 	return slices.ContainsFunc(e.Set, func(s string) bool { return strings.HasPrefix(s, name+"=") })
 }
 
+// unbounded is the KV capacity where nothing is known that would bound it.
+const unbounded = 1 << 40
+
 // kvTokens returns the KV capacity.
 func (e *Engine) kvTokens(p engine.Params) int64 {
-	kv := int64(1 << 40) // nothing is known that would bound it
+	kv := int64(unbounded)
 	if e.Model.Name != "" && e.GPU.Name != "" {
 		kv = hardware.KVCapacity(e.GPU, e.Model, e.TensorParallel, e.Utilization)
 	}
@@ -176,10 +195,10 @@ const (
 func newForm(name string, e Engine, runs []*recording) (*form, error) {
 	step, ok := hardware.FindStepModel(name)
 	if !ok || !slices.Contains(Forms(), name) {
-		return nil, fmt.Errorf("step model is %q, expected one of %s", name, strings.Join(Forms(), ", "))
+		return nil, input("step model is %q, expected one of %s", name, strings.Join(Forms(), ", "))
 	}
 	if step.NeedsModel && e.Model.Name == "" || step.NeedsGPU && e.GPU.Name == "" {
-		return nil, fmt.Errorf("step model %s needs the model and the GPU: name them", name)
+		return nil, input("step model %s needs the model and the GPU: name them", name)
 	}
 	f := &form{engine: e, step: step, fixed: map[string]any{}}
 	token, weights, context, from := e.suggest(runs)
@@ -209,7 +228,11 @@ func newForm(name string, e Engine, runs []*recording) (*form, error) {
 	}
 	params, err := e.scheduler()
 	if err != nil {
-		return nil, err
+		return nil, &InputError{err}
+	}
+	if e.kvTokens(params) < 1 {
+		return nil, input("%s has no memory for the %.1f GB of weights of %s: check the GPU and the data types, or raise the number of GPUs a replica (tensor parallel, now %d)",
+			e.GPU.Name, float64(e.Model.WeightBytes())/1e9, e.Model.Name, e.TensorParallel)
 	}
 	for _, p := range param.Fields(params) {
 		if p.Name == "front_end_us" && !e.sets(p.Name) {

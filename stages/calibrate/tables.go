@@ -30,21 +30,22 @@ type Row struct {
 // Coefficient is a row of table `coefficients`: a fitted number and what the data
 // say about it.
 type Coefficient struct {
-	Name     string  `parquet:"name" doc:"parameter of the step model or of the scheduler"`
-	Unit     string  `parquet:"unit" doc:"its unit"`
-	Value    float64 `parquet:"value" doc:"fitted value"`
-	Error    float64 `parquet:"standard_error" doc:"standard error of value, by the jackknife over left-out tenths"`
-	Start    float64 `parquet:"start" doc:"value that the search began with"`
-	From     string  `parquet:"start_from" doc:"where start comes from"`
-	Alone    float64 `parquet:"noticed_alone" unit:"share" doc:"relative change that the data notice while the other coefficients stay"`
-	Together float64 `parquet:"noticed_together" unit:"share" doc:"relative change that they notice while the others compensate as well as they can; 1 and more: not identified"`
-	Weakest  float64 `parquet:"weakest_direction" doc:"its component in the direction of relative changes in which the data say least"`
+	Name     string   `parquet:"name" doc:"parameter of the step model or of the scheduler"`
+	Unit     string   `parquet:"unit" doc:"its unit"`
+	Value    float64  `parquet:"value" doc:"fitted value"`
+	Error    *float64 `parquet:"standard_error" doc:"standard error of value, by the jackknife over left-out tenths; NULL where at_bound"`
+	AtBound  bool     `parquet:"at_bound" doc:"whether the search ended at the least or the greatest value that it allows, so that the data ask for a value beyond"`
+	Start    float64  `parquet:"start" doc:"value that the search began with"`
+	From     string   `parquet:"start_from" doc:"where start comes from"`
+	Alone    float64  `parquet:"noticed_alone" unit:"share" doc:"relative change that the data notice while the other coefficients stay; 10: never, greater ones are not told apart"`
+	Together float64  `parquet:"noticed_together" unit:"share" doc:"relative change that they notice while the others compensate as well as they can; 1 and more: not identified"`
+	Weakest  float64  `parquet:"weakest_direction" doc:"its component in the direction of relative changes in which the data say least"`
 }
 
 // The tables.
 var (
 	Calibration = table.New[Row]("calibration",
-		"One row a request of a measured run and set: its latencies as measured and as simulated by a calibrated server.")
+		"One row a request of a measured run and set: its latencies as measured and as simulated by a calibrated server, whose coefficients have the five digits that are printed to be pasted.")
 	CoefficientTable = table.New[Coefficient]("coefficients",
 		"One row a coefficient of a calibrated server: its value, its error, and what the data say about it.")
 )
