@@ -100,9 +100,9 @@ type Cell struct {
 	DispatchedTokens int64    `parquet:"dispatched_tokens,delta" unit:"token" symbol:"Hd" doc:"of P, those that the same decisions would have hit had no replica ever evicted and had every prefix counted from its dispatch on; at least Hu"`
 	BestTokens       int64    `parquet:"best_cached_tokens,delta" unit:"token" symbol:"Hb" doc:"of P, those cached at the decision on the replica that had most of the prompt"`
 	HitRate          *float64 `parquet:"prefix_hit_rate" unit:"share" better:"higher" doc:"H / P"`
-	HitCeiling       *float64 `parquet:"hit_ceiling" unit:"share" better:"none" doc:"H* / P: one unlimited cache without delay"`
+	HitCeiling       *float64 `parquet:"hit_ceiling" unit:"share" better:"none" doc:"H* / P: one unlimited cache without delay, for requests served in order of arrival"`
 	BestHitRate      *float64 `parquet:"best_hit_rate" unit:"share" better:"none" doc:"Hb / P: what always taking the replica with most of the prompt cached would have hit at these decisions"`
-	LostToRouting    *float64 `parquet:"lost_to_routing" unit:"share" better:"lower" doc:"(H* - Hu) / P: hits that these decisions miss with unlimited caches"`
+	LostToRouting    *float64 `parquet:"lost_to_routing" unit:"share" better:"lower" doc:"(H* - Hu) / P: hits that these decisions miss with unlimited caches; under vllm-v1 with what is lost to whole blocks, since Hu counts full blocks and H* tokens; may be negative by the overtaken, see requests.ceiling_tokens"`
 	LostInFlight     *float64 `parquet:"lost_in_flight" unit:"share" better:"lower" doc:"(Hd - Hu) / P, a part of lost_to_routing: the prefix was on its way to that replica and not computed yet"`
 	LostToEviction   *float64 `parquet:"lost_to_eviction" unit:"share" better:"lower" doc:"(Hu - H) / P: hits that unlimited caches would have had under the same decisions"`
 	Duplication      *float64 `parquet:"duplication" unit:"ratio" better:"lower" doc:"cached tokens summed over replicas / distinct cached tokens, mean over samples every 16 arrivals after the first quarter of the run"`

@@ -57,6 +57,21 @@ func TestMissedRate(t *testing.T) {
 	}
 }
 
+// Chance alone is no reason for a warning: few arrivals miss a rate by much.
+func TestMissedByChance(t *testing.T) {
+	for _, c := range []struct {
+		arrival, offered float64
+		arrived          int64
+		want             bool
+	}{
+		{5, 4, 100, false}, {3, 4, 100, false}, {3, 4, 1000, true}, {5, 4, 1000, true}, {4.1, 4, 1e9, false}, {1, 4, 20, true}, {0, 4, 0, true},
+	} {
+		if got := Missed(c.arrival, c.offered, c.arrived); got != c.want {
+			t.Errorf("%d arrivals at %v where %v are offered: missed is %v", c.arrived, c.arrival, c.offered, got)
+		}
+	}
+}
+
 // Where every request is turned away, the status and a warning say so, and
 // nothing is called saturated.
 func TestNothingServed(t *testing.T) {

@@ -18,7 +18,7 @@ type Request struct {
 	CachedTokens     int32  `parquet:"cached_tokens,delta" unit:"token" doc:"prompt tokens cached at the first admission; 0 where it never started"`
 	HostTokens       int32  `parquet:"host_tokens,delta" unit:"token" doc:"prompt tokens copied from host memory at the first admission, behind the cached ones"`
 	BestCachedTokens int32  `parquet:"best_cached_tokens,delta" unit:"token" doc:"prompt tokens cached at the decision on the replica that had most"`
-	CeilingTokens    int32  `parquet:"ceiling_tokens,delta" unit:"token" doc:"longest prefix that an earlier arrival has too"`
+	CeilingTokens    int32  `parquet:"ceiling_tokens,delta" unit:"token" doc:"longest prefix that an earlier arrival has too, in tokens whatever the blocks; one that is overtaken in the queue by a later arrival with its prefix can have more cached_tokens"`
 	UnlimitedTokens  int32  `parquet:"unlimited_tokens,delta" unit:"token" doc:"prompt tokens it would have hit had its replica never evicted"`
 	DispatchedTokens int32  `parquet:"dispatched_tokens,delta" unit:"token" doc:"prompt tokens it would have hit had its replica never evicted and had every prefix counted from its dispatch on; at least unlimited_tokens"`
 	Preemptions      int32  `parquet:"preemptions,delta" doc:"times that it was preempted"`

@@ -9,7 +9,8 @@ import (
 )
 
 // MostMiss is the relative difference between the offered rate and that of the
-// arrivals in the window above which a cell carries a warning.
+// arrivals in the window above which a cell carries a warning, unless chance
+// explains it.
 const MostMiss = 0.05
 
 // SetMetrics copies m into the columns that it covers and leaves the others:
@@ -67,16 +68,25 @@ func (c *Cell) SetMetrics(m *Metrics) {
 
 // missesRate warns of arrivals at another rate than the file offers.
 func (c *Cell) missesRate() []string {
-	if c.RateRps == nil || c.ArrivalRps == nil || math.Abs(*c.ArrivalRps / *c.RateRps - 1) <= MostMiss {
+	if c.RateRps == nil || c.ArrivalRps == nil || !Missed(*c.ArrivalRps, *c.RateRps, c.Arrived) {
 		return nil
 	}
 	return []string{MissesRate(*c.ArrivalRps, *c.RateRps)}
 }
 
+// Missed reports whether so many arrivals miss a rate by more than MostMiss and
+// by more than chance explains: three standard deviations of a Poisson process,
+// whose arrivals vary by the root of the number that is expected.
+func Missed(arrival, offered float64, arrived int64) bool {
+	miss := arrival/offered - 1
+	expected := float64(arrived) * (offered / arrival)
+	return math.Abs(miss) > MostMiss && !(math.Abs(float64(arrived)-expected) <= 3*math.Sqrt(expected))
+}
+
 // MissesRate says that requests arrive at another rate than is offered, and
 // what helps.
 func MissesRate(arrival, offered float64) string {
-	return fmt.Sprintf("%.3g requests a second arrive where %.3g are offered: a run of more requests comes nearer, many times rate x length of a session, unless the cluster holds the sessions up", arrival, offered)
+	return fmt.Sprintf("%.3g requests a second arrive where %.3g are offered: a run of more requests comes nearer; requests that come in sessions take many times rate x length of a session, and fall short where the cluster holds sessions up", arrival, offered)
 }
 
 // numbers is where nullable numbers of a row live: one allocation a row.
