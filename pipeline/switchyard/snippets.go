@@ -146,7 +146,18 @@ func clusterWith(line string) string {
 	return "clusters:\n  - name: mine\n    replicas: 4\n    model: mistral-7b\n    gpu: a6000\n    " + line
 }
 
+// playedExample is a router that only goes with some traces.
+const playedExample = `
+workloads:
+  - {name: mine, trace: measured.csv, format: requests}     # with a column replica
+routers:
+  - recorded
+`
+
 func routerExample(i item) string {
+	if i.name == "recorded" {
+		return playedExample
+	}
 	return i.among("routers")
 }
 
