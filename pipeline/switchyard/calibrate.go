@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,7 +30,8 @@ func calibrateCommand() *cli.Command {
 A trace has the columns arrival_s, prompt_tokens, output_tokens, ttft_s and
 e2e_s, and may have cached_tokens and replica. What comes out is the error on
 requests and runs that the fit did not see, what the data say about each
-coefficient, and a cluster to paste into an experiment file.`,
+coefficient, and a cluster to paste into an experiment file; exit code 1 and no
+cluster where even the fitted data are missed by more than 20 %.`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "step", Value: calibrate.Forms()[0], Usage: "step model `NAME`: " + strings.Join(calibrate.Forms(), ", ")},
 			&cli.StringFlag{Name: "model", Usage: "model `NAME` that the server has; see list models"},
@@ -48,6 +50,9 @@ coefficient, and a cluster to paste into an experiment file.`,
 
 func calibrateAction(c *cli.Context) error {
 	if c.NArg() == 0 {
+		if len(c.StringSlice("hold-out")) > 0 {
+			return &coded{run.ExitInput, errors.New("calibrate: every run is held out, expected at least one TRACE.csv to fit to")}
+		}
 		return exactly(c, 1, 1)
 	}
 	dir := c.String("out")
@@ -100,8 +105,12 @@ func checkOut(dir string) error {
 	if dir == "" {
 		return errors.New("--out is empty, expected a folder")
 	}
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+	info, err := os.Stat(dir)
+	switch {
+	case err == nil && !info.IsDir():
 		return fmt.Errorf("--out is %s, which is a file, expected a folder", dir)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("--out is %s, expected a folder: %w", dir, err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "manifest.json")); err == nil {
 		return fmt.Errorf("--out is %s, the folder of an experiment, expected one of its own", dir)
@@ -112,6 +121,14 @@ func checkOut(dir string) error {
 // measuredServer is what the flags say of the server.
 func measuredServer(c *cli.Context) (e calibrate.Engine, err error) {
 	e = calibrate.Engine{TensorParallel: c.Int("tensor-parallel"), Scheduler: c.String("scheduler"), Set: c.StringSlice("engine-set"), Utilization: 0.9}
+	weights, known := hardware.FindDType(c.String("weight-dtype"))
+	kv, too := hardware.FindDType(c.String("kv-dtype"))
+	if !known || !too {
+		return e, fmt.Errorf("--weight-dtype is %q and --kv-dtype is %q, expected bf16 or fp8", c.String("weight-dtype"), c.String("kv-dtype"))
+	}
+	if e.TensorParallel < 1 {
+		return e, fmt.Errorf("--tensor-parallel is %d, expected at least 1", e.TensorParallel)
+	}
 	if name := c.String("gpu"); name != "" {
 		var known []string
 		for _, g := range hardware.GPUs() {
@@ -130,11 +147,6 @@ func measuredServer(c *cli.Context) (e calibrate.Engine, err error) {
 		var ok bool
 		if e.Model, ok = hardware.FindModel(name); !ok {
 			return e, fmt.Errorf("no model %q, expected one of %s%s", name, strings.Join(known, ", "), didYouMean(name, known, ""))
-		}
-		weights, right := hardware.FindDType(c.String("weight-dtype"))
-		kv, too := hardware.FindDType(c.String("kv-dtype"))
-		if !right || !too {
-			return e, errors.New("data types are bf16 and fp8")
 		}
 		e.Model = e.Model.With(weights, kv)
 		if err := e.Model.CheckDegree(e.TensorParallel); err != nil {

@@ -39,6 +39,12 @@
 //     form. Those
 //     with nearly the same loss cannot be told from the fit.
 //
+// Coefficients have five digits throughout, so that the cluster that is printed
+// to be pasted is to the digit the one that was judged. A coefficient that ends
+// at the least or greatest value of the search has no standard error. Where even
+// the fitted data's mean TTFT or E2E is missed by more than 20 %, the model does
+// not describe them, and nothing is offered to paste.
+//
 // # Intervals
 //
 // An interval of an error is a bootstrap over blocks of 40 consecutive requests,

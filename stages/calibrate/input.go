@@ -11,7 +11,7 @@ import (
 )
 
 // InputError is what is wrong with the measured runs or with what is said of
-// the server, found before anything is fitted.
+// the server.
 type InputError struct{ Err error }
 
 func (e *InputError) Error() string { return e.Err.Error() }

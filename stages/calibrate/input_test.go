@@ -59,9 +59,10 @@ func TestHopeless(t *testing.T) {
 	if err := r.Print(&b); err != nil {
 		t.Fatal(err)
 	}
-	if r.Block != "" || !strings.Contains(b.String(), "Nothing to paste: this model does not describe these data; are the units seconds?") {
+	if r.Block != "" || !strings.Contains(b.String(), "nothing to paste: this model does not describe these data; are the units seconds?") {
 		t.Errorf("said\n%s", b.String())
 	}
+	r.printOutlook(&b) // what else is said of such outputs
 	if strings.Contains(b.String(), "NaN") || strings.Contains(b.String(), "1 to 1 ") {
 		t.Errorf("said\n%s", b.String())
 	}

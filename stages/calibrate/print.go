@@ -14,10 +14,10 @@ func (r *Result) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	r.printErrors(t)
 	r.printCoefficients(t)
-	r.printOutlook(t)
 	if r.Doubt != "" {
-		fmt.Fprintf(t, "\nNothing to paste: %s\n", r.Doubt)
+		fmt.Fprintf(t, "\nNothing to expect elsewhere and nothing to paste: %s\n", r.Doubt)
 	} else {
+		r.printOutlook(t)
 		fmt.Fprintf(t, "\nPaste into an experiment file:\n\n%s", r.Block)
 	}
 	return t.Flush()

@@ -146,7 +146,7 @@ func (r *recording) simulate(sim *cluster.Sim, s server) (latencies, error) {
 	}
 	for i, status := range result.Status {
 		if status != cluster.Finished {
-			return l, fmt.Errorf("%s: request %d is %s in the simulation and was served in reality: check the engine's settings and the KV capacity", r.name, i, status)
+			return l, input("%s: request %d is %s in the simulation and was served in reality: check the engine's settings and the KV capacity", r.name, i, status)
 		}
 		at := result.ArrivalNs[i]
 		l.set(i, float64(result.FirstNs[i]-at)/1e3, float64(result.FinishNs[i]-at)/1e3, r.work.Output[i])
