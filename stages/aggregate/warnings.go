@@ -89,7 +89,11 @@ func (c *configuration) missesRate() []string {
 		return nil
 	}
 	mean, in := stats.Interval(present(c.of(arrivalRps)), level)
-	if !(math.Abs(mean / *c.RateRps - 1) > simulate.MostMiss) || in.Exists() && in.Contains(*c.RateRps) {
+	arrived := int64(0)
+	for _, n := range c.arrived {
+		arrived += n
+	}
+	if !simulate.Missed(mean, *c.RateRps, arrived) || in.Exists() && in.Contains(*c.RateRps) {
 		return nil
 	}
 	return []string{simulate.MissesRate(mean, *c.RateRps)}
