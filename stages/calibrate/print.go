@@ -74,7 +74,7 @@ func (r *Result) printCoefficients(w io.Writer) {
 		}
 		fmt.Fprintf(w, "%s\t%s %s\t%s\t%s\t%s\t%s\t%s\n", c.Name, figure(c.Value), c.Unit, margin, figure(c.Start), percent(c.Alone), percent(c.Together), verdict)
 	}
-	fmt.Fprint(w, "\nnoticed: relative change that moves means over groups of requests by their noise, the other coefficients fixed or compensating.\n"+
+	fmt.Fprint(w, "\nnoticed: relative change that moves means over groups of requests by their noise, the other coefficients fixed or compensating; never: not even ten times the coefficient.\n"+
 		"Where the data are silent, a coefficient stays near what the hardware's figures suggest.\n"+
 		"loss: mean over requests of |Δ log E2E| / 0.01 + |Δ log TTFT| / 0.1 + |Δ log sorted TTFT| / 0.05: errors of 1 %, 10 % and 5 % make 3.\n"+
 		"\n")
