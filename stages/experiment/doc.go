@@ -10,13 +10,14 @@
 //	seed: 1                        # of all random streams
 //	replications: 1..10            # or a list [1, 2, 5], or a number n for 1..n
 //	warm_up: 0.2                   # share of arrivals cut, by index, 0 to 0.9
-//	baseline: round-robin          # a router or policy below; the first one by default
+//	baseline: round-robin          # a router, policy or optimiser below; the first one by default
 //	slo: {ttft_ms: 1000, tpot_ms: 100, e2e_ms: 0}    # 0 = no bound
 //	tables:
 //	  workload: true
 //	  requests: all                # or sample, or none
 //	  sample: 0.01                 # with requests: sample
 //	  replicas: true
+//	  assignments: small           # or none, or all: also spaces of more than 100,000
 //
 //	workloads:
 //	  - name: tool
@@ -50,17 +51,19 @@
 //
 // Only the sections of a job must be there. By default the name is the file's,
 // the seed 1, the replications 1..10, the warm-up 0.2, the baseline the first
-// router or policy (with its first values, where it sweeps), no bound is set, and all tables are kept with all requests:
-// only all requests can be cut and summed anew, and only an experiment of more
-// than about a hundred million wants a sample or none.
+// router, policy or optimiser (with its first values, where it sweeps), no bound
+// is set, and all tables are kept with all requests: only all requests can be cut
+// and summed anew, and only an experiment of more than about a hundred million
+// wants a sample or none.
 //
 // # Variants and axes
 //
 // Sections are lists of named variants. A router or policy may be only a name,
-// that of the policy. A name has a-z, 0-9, dot, underscore and hyphen, and
-// begins with a letter or a digit. Below the top, too, a list of mappings is a
-// list of named variants, from which each configuration takes one, such as the
-// engines above; a list of anything else is a value.
+// that of the policy; a system, a world and an optimiser too. A name has a-z,
+// 0-9, dot, underscore and hyphen, and begins with a letter or a digit. Below the
+// top, too, a list of mappings is a list of named variants, from which each
+// configuration takes one, such as the engines above; a list of anything else is
+// a value.
 //
 // {sweep: [...]} is an axis: each configuration takes one of the values, which
 // are distinct. Axes with the same zip advance together, also across the
@@ -93,6 +96,7 @@
 //	simulate   workloads x clusters x routers   LLM serving, as above
 //	balls      balls                            balls thrown into bins
 //	dispatch   dispatch x policies              servers behind a dispatcher
+//	choose     systems x worlds x optimisers    a model for each module
 //
 //	balls:
 //	  - {name: lecture, bins: {sweep: [1000, 100000]}, choices: {sweep: [1, 2]}}
@@ -101,6 +105,9 @@
 //	    servers: 16
 //	    load: 0.9
 //	policies: [random, jsq, {name: first, policy: jsq, ties: first}]
+//	systems: [locate-solve, {name: pair, system: debate, generators: 2, debaters: 2}]
+//	worlds: [{name: toy, world: toy, models: 5, pools: 10}]
+//	optimisers: [single, llmselector, exhaustive]
 //
 // A job has a grid of its own; a file that has one of its sections has all of
 // them. The head is for all jobs.

@@ -19,10 +19,10 @@ func TestErrors(t *testing.T) {
 		set  []string
 		want string
 	}{
-		{text: "", want: "f.yaml:1:1: workloads: missing: expected an experiment: workloads, clusters, routers; or balls; or dispatch, policies"},
-		{text: "# nothing\n", want: "f.yaml:1:1: workloads: missing: expected an experiment: workloads, clusters, routers; or balls; or dispatch, policies"},
-		{text: "text\n", want: `f.yaml:1:1: value "text": expected an experiment: workloads, clusters, routers; or balls; or dispatch, policies`},
-		{text: "- a\n", want: `f.yaml:1:1: value "[a]": expected an experiment: workloads, clusters, routers; or balls; or dispatch, policies`},
+		{text: "", want: "f.yaml:1:1: workloads: missing: expected an experiment: workloads, clusters, routers; or balls; or dispatch, policies; or systems, worlds, optimisers"},
+		{text: "# nothing\n", want: "f.yaml:1:1: workloads: missing: expected an experiment: workloads, clusters, routers; or balls; or dispatch, policies; or systems, worlds, optimisers"},
+		{text: "text\n", want: `f.yaml:1:1: value "text": expected an experiment: workloads, clusters, routers; or balls; or dispatch, policies; or systems, worlds, optimisers`},
+		{text: "- a\n", want: `f.yaml:1:1: value "[a]": expected an experiment: workloads, clusters, routers; or balls; or dispatch, policies; or systems, worlds, optimisers`},
 		{text: "name: a\n" + workloads + routers, want: "f.yaml:1:1: clusters: missing: expected a list of one or more clusters, each a mapping with a name"},
 		{text: rest + "a: [1\n", want: "f.yaml:4:4: not YAML: sequence end token ']' not found: expected valid YAML"},
 		{text: rest + "name: b: c\n", want: "f.yaml:4:7: not YAML: mapping value is not allowed in this context: expected valid YAML"},
@@ -42,7 +42,7 @@ f.yaml:5:7: name: an alias (*), which experiment files do not use: expected a pl
 f.yaml:6:11: baseline: a tag (!), which experiment files do not use: expected a plain value
 f.yaml:7:1: a complex or merge key, which experiment files do not use: expected a plain key`},
 
-		{text: rest + "sed: 1\n", want: `f.yaml:4:1: sed: unknown key: expected one of replications, workloads, clusters, routers, balls, dispatch, policies, name, seed, warm_up, baseline, slo, tables; did you mean "seed"?`},
+		{text: rest + "sed: 1\n", want: `f.yaml:4:1: sed: unknown key: expected one of replications, workloads, clusters, routers, balls, dispatch, policies, systems, worlds, optimisers, name, seed, warm_up, baseline, slo, tables; did you mean "seed"?`},
 		{text: rest + "slo: {ttft: 1}\n", want: `f.yaml:4:7: slo.ttft: unknown key: expected one of ttft_ms, tpot_ms, e2e_ms; did you mean "ttft_ms"?`},
 		{text: rest + "slo: 5\n", want: `f.yaml:4:6: slo: value "5": expected a section of keys and values`},
 		{text: rest + "slo: {ttft_ms: 1s}\n", want: `f.yaml:4:16: slo.ttft_ms: value "1s": expected a number of at least 0 (ms)`},
@@ -53,7 +53,7 @@ f.yaml:7:1: a complex or merge key, which experiment files do not use: expected 
 		{text: rest + "seed: 9223372036854775808\n", want: `f.yaml:4:7: seed: value "9223372036854775808": expected a whole number from 0 to 9223372036854775807`},
 		{text: rest + "seed: \"2\"\n", want: `f.yaml:4:7: seed: value "2": expected a whole number from 0 to 9223372036854775807, without quotes`},
 		{text: rest + "tables: {replicas: 'true'}\n", want: `f.yaml:4:20: tables.replicas: value "true": expected true or false, without quotes`},
-		{text: rest + "seed: {sweep: [1, 2]}\n", want: `f.yaml:4:7: seed: value "{sweep: [1, 2]}": expected a value: axes and variants stand in workloads, clusters, routers, balls, dispatch, policies`},
+		{text: rest + "seed: {sweep: [1, 2]}\n", want: `f.yaml:4:7: seed: value "{sweep: [1, 2]}": expected a value: axes and variants stand in workloads, clusters, routers, balls, dispatch, policies, systems, worlds, optimisers`},
 		{text: rest + "seed:\n", want: `f.yaml:4:1: seed: value "": expected a whole number from 0 to 9223372036854775807`},
 		{text: rest + "warm_up: .95\n", want: `f.yaml:4:10: warm_up: value ".95": expected a number from 0 to 0.9 (share)`},
 		{text: rest + "warm_up: .nan\n", want: `f.yaml:4:10: warm_up: value ".nan": expected a number from 0 to 0.9 (share)`},
@@ -70,7 +70,7 @@ f.yaml:7:1: a complex or merge key, which experiment files do not use: expected 
 		{text: rest + "tables: {replicas: yes}\n", want: `f.yaml:4:20: tables.replicas: value "yes": expected true or false`},
 		{text: rest + "tables: {replicas: 1}\n", want: `f.yaml:4:20: tables.replicas: value "1": expected true or false`},
 
-		{text: "name: a\n", want: "f.yaml:1:1: workloads: missing: expected an experiment: workloads, clusters, routers; or balls; or dispatch, policies"},
+		{text: "name: a\n", want: "f.yaml:1:1: workloads: missing: expected an experiment: workloads, clusters, routers; or balls; or dispatch, policies; or systems, worlds, optimisers"},
 		{text: "policies: [random]\n", want: "f.yaml:1:1: dispatch: missing: expected a list of one or more systems of servers, each a mapping with a name"},
 		{text: "balls: []\n", want: `f.yaml:1:8: balls: value "[]": expected a list of one or more settings of balls and bins, each a mapping with a name`},
 		{text: "balls: [{name: b}]\n" + clusters + routers, want: "f.yaml:1:1: workloads: missing: expected a list of one or more workloads, each a mapping with a name"},
@@ -121,7 +121,7 @@ f.yaml:2:45: clusters[0].m: value ".nan": expected a finite number`},
 		{text: rest, set: []string{"routers.randon.x=1"}, want: `--set routers.randon.x=1: routers.randon: no such item: expected one of random, round-robin, * or an index below 2; did you mean "random"?`},
 		{text: rest, set: []string{"routers.2.x=1"}, want: `--set routers.2.x=1: routers.2: no such item: expected one of random, round-robin, * or an index below 2`},
 		{text: rest, set: []string{"workloads.w.r={sweep: []}"}, want: `--set workloads.w.r={sweep: []}: workloads[0].r.sweep: value "[]": expected a list of one or more values`},
-		{text: rest + "wram_up: 3\n", set: []string{"slo.e2e=1", "warm_up=2"}, want: `f.yaml:4:1: wram_up: unknown key: expected one of replications, workloads, clusters, routers, balls, dispatch, policies, name, seed, warm_up, baseline, slo, tables; did you mean "warm_up"?
+		{text: rest + "wram_up: 3\n", set: []string{"slo.e2e=1", "warm_up=2"}, want: `f.yaml:4:1: wram_up: unknown key: expected one of replications, workloads, clusters, routers, balls, dispatch, policies, systems, worlds, optimisers, name, seed, warm_up, baseline, slo, tables; did you mean "warm_up"?
 --set slo.e2e=1: slo.e2e: unknown key: expected one of ttft_ms, tpot_ms, e2e_ms; did you mean "e2e_ms"?
 --set warm_up=2: warm_up: value "2": expected a number from 0 to 0.9 (share)`},
 	} {

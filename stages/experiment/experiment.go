@@ -13,7 +13,7 @@ type Experiment struct {
 	Seed         uint64 // at most 2^63-1, as tables hold it
 	Replications []int  // distinct, in the order of the file, from 1
 	WarmUp       float64
-	Baseline     string // a router or a dispatch policy, by name or, where one sweeps, by LabelOf; "" where there is none
+	Baseline     string // a router, a dispatch policy or an optimiser, by name or, where one sweeps, by LabelOf; "" where there is none
 	SLO          SLO
 	Tables       Tables
 	File         string             // as given to Load; "" for one that is built in
@@ -34,12 +34,13 @@ type SLO struct {
 // default, since only they can be cut and summed anew; an experiment of more
 // than about a hundred million requests wants a sample or none.
 type Tables struct {
-	Workload bool    `yaml:"workload" default:"true" doc:"keep table workload"`
-	Requests string  `yaml:"requests" default:"all" enum:"all|sample|none" doc:"which rows of table requests to keep"`
-	Sample   float64 `yaml:"sample" default:"0.01" min:"0" max:"1" unit:"share" doc:"share of requests kept with requests: sample"`
-	Replicas bool    `yaml:"replicas" default:"true" doc:"keep table replicas"`
-	Timeline bool    `yaml:"timeline" default:"false" doc:"keep table timeline"`
-	Interval float64 `yaml:"timeline_interval" default:"1" min:"0.000001" max:"1000000000" unit:"s" doc:"simulated time from row to row of table timeline"`
+	Workload    bool    `yaml:"workload" default:"true" doc:"keep table workload"`
+	Requests    string  `yaml:"requests" default:"all" enum:"all|sample|none" doc:"which rows of table requests to keep"`
+	Sample      float64 `yaml:"sample" default:"0.01" min:"0" max:"1" unit:"share" doc:"share of requests kept with requests: sample"`
+	Replicas    bool    `yaml:"replicas" default:"true" doc:"keep table replicas"`
+	Timeline    bool    `yaml:"timeline" default:"false" doc:"keep table timeline"`
+	Interval    float64 `yaml:"timeline_interval" default:"1" min:"0.000001" max:"1000000000" unit:"s" doc:"simulated time from row to row of table timeline"`
+	Assignments string  `yaml:"assignments" default:"small" enum:"none|small|all" doc:"which spaces table assignments holds whole: those of at most 100,000 assignments (small), all, or none"`
 }
 
 // Point is one configuration: a cell without its replication.
@@ -62,7 +63,7 @@ func (p Point) Part(part string) Instance {
 
 // Instance is one variant of a section with every choice made.
 type Instance struct {
-	Part    string // what it is: workload, cluster, router, balls, dispatch, policy
+	Part    string // what it is: workload, cluster, router, balls, dispatch, policy, system, world, optimiser
 	Name    string // the variant's, without swept values
 	Section Section
 }
@@ -112,7 +113,7 @@ type head struct {
 	Name     string  `yaml:"name" doc:"names the folder of results; the file's by default"`
 	Seed     int64   `yaml:"seed" default:"1" min:"0" max:"9223372036854775807" doc:"of all random streams"`
 	WarmUp   float64 `yaml:"warm_up" default:"0.2" min:"0" max:"0.9" unit:"share" doc:"share of arrivals cut, by index"`
-	Baseline string  `yaml:"baseline" doc:"router or dispatch policy that others are compared with, one that sweeps with its values: sticky threshold=0.25; the first by default"`
+	Baseline string  `yaml:"baseline" doc:"router, dispatch policy or optimiser that others are compared with, one that sweeps with its values: sticky threshold=0.25; the first by default"`
 	SLO      SLO     `yaml:"slo"`
 	Tables   Tables  `yaml:"tables"`
 }

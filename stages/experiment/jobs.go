@@ -11,6 +11,7 @@ const (
 	Simulate = "simulate" // workloads x clusters x routers: LLM serving
 	Balls    = "balls"    // balls: balls thrown into bins
 	Dispatch = "dispatch" // dispatch x policies: servers behind a dispatcher
+	Choose   = "choose"   // systems x worlds x optimisers: a model for each module
 )
 
 // job is what crosses what.
@@ -45,6 +46,11 @@ var jobs = []job{
 	{Dispatch, []section{
 		{key: "dispatch", part: "dispatch", many: "systems of servers"},
 		{key: "policies", part: "policy", many: "dispatch policies", short: "policy", compete: true},
+	}},
+	{Choose, []section{
+		{key: "systems", part: "system", many: "compound systems", short: "system"},
+		{key: "worlds", part: "world", many: "worlds", short: "world"},
+		{key: "optimisers", part: "optimiser", many: "optimisers", short: "optimiser", compete: true},
 	}},
 }
 
