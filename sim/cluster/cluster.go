@@ -80,7 +80,10 @@ func (s *Sim) Run(c Config, w *workload.Workload, policy string, p router.Params
 	} else {
 		s.track = false
 	}
-	r := p.Build(router.Env{Replicas: c.Replicas, Random: rng.New(seed, replication, "router/"+policy)})
+	r := p.Build(router.Env{
+		Replicas: c.Replicas, Random: rng.New(seed, replication, "router/"+policy),
+		Work: s.work, Step: c.Step, KVTokens: c.KVTokens, Routers: 1,
+	})
 	if err := s.loop(c, r); err != nil {
 		return nil, err
 	}
@@ -136,7 +139,11 @@ func (s *Sim) reset(c Config, w *workload.Workload, random uint64) {
 	s.due = s.due[:0]
 	s.view = router.View{
 		Replicas: c.Replicas, Requests: resized(s.view.Requests, c.Replicas), Tokens: resized(s.view.Tokens, c.Replicas),
-		Cache: &s.cache, Work: w,
+		Up: s.view.Up[:0], KVTokens: c.KVTokens, Cache: &s.cache, Work: w,
+		Outputs: router.NewOutputs(w, engine.Knowledge{}, random),
+	}
+	for i := range c.Replicas {
+		s.view.Up = append(s.view.Up, int32(i))
 	}
 	clear(s.view.Requests)
 	clear(s.view.Tokens)

@@ -112,7 +112,7 @@ func (rp *base) expected(id int32) int64 {
 	if rp.rules.grows {
 		room--
 	}
-	return min(max(1, rp.rules.know.expect(id, rp.work.Output[id], rp.random)-int64(rp.log.made[id])), room)
+	return min(max(1, rp.rules.know.Expect(id, rp.work.Output[id], rp.random)-int64(rp.log.made[id])), room)
 }
 
 // account brings the integrals up to now.

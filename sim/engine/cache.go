@@ -110,6 +110,9 @@ func (c *Cache) Best(leaf int32) int32 {
 	return 0
 }
 
+// Believed returns what is known of a node on replica r.
+func (c *Cache) Believed(r int, node int32) Believed { return c.believed[int(node)*c.replicas+r] }
+
 // everCached reports whether replica r has ever had a node cached.
 func (c *Cache) everCached(r int, node int32) bool {
 	return c.ever[int(node)*c.replicas+r]&everReady != 0

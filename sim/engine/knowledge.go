@@ -19,9 +19,9 @@ type Knowledge struct {
 // exact reports whether nothing is left to chance.
 func (k *Knowledge) exact() bool { return k.Output == "exact" }
 
-// expect returns the output tokens that are expected of a request. A
-// prediction is a function of random and the request alone.
-func (k *Knowledge) expect(id, output int32, random uint64) int64 {
+// Expect returns the output tokens that are expected of a request with so many:
+// at least one. A prediction is a function of random and the request alone.
+func (k *Knowledge) Expect(id, output int32, random uint64) int64 {
 	switch k.Output {
 	case "maximum":
 		if k.OutputMax > 0 {

@@ -150,7 +150,7 @@ func (v *naive) admit(id int32, now int64) bool {
 	match := v.match(id)
 	expected := v.w.Output[id] - v.made[id]
 	if v.p.Knowledge.Output != "exact" {
-		expected = int32(min(max(1, v.p.expect(id, v.w.Output[id], v.random)-int64(v.made[id])), v.capacity-int64(v.prompt(id))))
+		expected = int32(min(max(1, v.p.Expect(id, v.w.Output[id], v.random)-int64(v.made[id])), v.capacity-int64(v.prompt(id))))
 	}
 	need := int64(v.prompt(id)-match) + int64(expected)
 	before, path := v.memory(), v.path(v.w.Leaf[id])

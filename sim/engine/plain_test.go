@@ -138,7 +138,7 @@ func (v *plain) expected(c *job2) int64 {
 	if v.p.Knowledge.Output == "exact" {
 		return int64(v.w.Output[c.id] - c.made)
 	}
-	e := v.p.Knowledge.expect(c.id, v.w.Output[c.id], v.random) - int64(c.made)
+	e := v.p.Knowledge.Expect(c.id, v.w.Output[c.id], v.random) - int64(c.made)
 	return min(max(e, 1), v.capacity-int64(v.w.Prompt[c.id]+c.made)-1)
 }
 

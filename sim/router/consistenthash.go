@@ -67,10 +67,14 @@ func (h *consistentHash) Route(id int32, v *View) int {
 		}
 		return 0
 	})
-	if at == len(h.ring) {
-		at = 0
+	for ; ; at++ {
+		if at == len(h.ring) {
+			at = 0
+		}
+		if r := int(h.ring[at].replica); v.IsUp(r) {
+			return r
+		}
 	}
-	return int(h.ring[at].replica)
 }
 
 // key returns what is hashed; a prompt without shared segments is a key of its own.

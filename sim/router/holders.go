@@ -26,14 +26,26 @@ func (v *View) longest(id int32, ready bool) (int32, holders) {
 			return 0, holders{}
 		}
 		h := holders{row: row, whole: v.Cache.Whole(node), ready: ready}
-		for _, b := range row {
-			h.most = max(h.most, h.tokens(b))
+		for _, i := range v.Up {
+			h.most = max(h.most, h.tokens(row[i]))
 		}
 		if h.most > 0 {
 			return f.End[node] - f.Tokens[node] + h.most, h
 		}
 		leaf = f.Parent[node] // known only by requests on their way
 	}
+}
+
+// held returns the tokens of the longest prefix of a prompt that a replica holds.
+func (v *View) held(id int32, replica int, ready bool) int32 {
+	f := &v.Work.Forest
+	for n := v.Work.Leaf[id]; n != workload.None; n = f.Parent[n] {
+		h := holders{whole: v.Cache.Whole(n), ready: ready}
+		if t := h.tokens(v.Cache.Believed(replica, n)); t > 0 {
+			return f.End[n] - f.Tokens[n] + t
+		}
+	}
+	return 0
 }
 
 // tokens returns how many of the node's tokens a replica holds.
@@ -46,11 +58,11 @@ func (h *holders) tokens(b engine.Believed) int32 {
 
 // argmin returns the holder with the smallest load, drawn uniformly where
 // there are several.
-func (h *holders) argmin(load []int32, stream *rng.Stream) int {
-	best, ties := -1, 0
-	for i, b := range h.row {
+func (h *holders) argmin(up, load []int32, stream *rng.Stream) int {
+	best, ties := int32(-1), 0
+	for _, i := range up {
 		switch {
-		case h.tokens(b) != h.most:
+		case h.tokens(h.row[i]) != h.most:
 		case best < 0 || load[i] < load[best]:
 			best, ties = i, 1
 		case load[i] == load[best]:
@@ -58,9 +70,9 @@ func (h *holders) argmin(load []int32, stream *rng.Stream) int {
 		}
 	}
 	if ties == 1 {
-		return best
+		return int(best)
 	}
-	return nth(stream.IntN(ties), len(h.row), func(i int) bool {
+	return nth(stream.IntN(ties), up, func(i int32) bool {
 		return h.tokens(h.row[i]) == h.most && load[i] == load[best]
 	})
 }

@@ -28,7 +28,7 @@ func (*LeastRequests) Build(e Env) Router { return leastRequests{e.Random} }
 
 type leastRequests struct{ stream *rng.Stream }
 
-func (r leastRequests) Route(_ int32, v *View) int { return argmin(v.Requests, r.stream) }
+func (r leastRequests) Route(_ int32, v *View) int { return argmin(v.Up, v.Requests, r.stream) }
 
 // LeastTokens takes the replica with the fewest outstanding tokens.
 type LeastTokens struct{}
@@ -38,13 +38,13 @@ func (*LeastTokens) Build(e Env) Router { return leastTokens{e.Random} }
 
 type leastTokens struct{ stream *rng.Stream }
 
-func (r leastTokens) Route(_ int32, v *View) int { return argmin(v.Tokens, r.stream) }
+func (r leastTokens) Route(_ int32, v *View) int { return argmin(v.Up, v.Tokens, r.stream) }
 
-// argmin returns the index of a smallest load, drawn uniformly where there are
-// several; it draws only then.
-func argmin[T int32 | int64](load []T, stream *rng.Stream) int {
-	best, ties := 0, 1
-	for i := 1; i < len(load); i++ {
+// argmin returns which of the replicas in up has the smallest load, drawn
+// uniformly where there are several; it draws only then.
+func argmin[T int32 | int64 | float64](up []int32, load []T, stream *rng.Stream) int {
+	best, ties := up[0], 1
+	for _, i := range up[1:] {
 		switch {
 		case load[i] < load[best]:
 			best, ties = i, 1
@@ -53,17 +53,17 @@ func argmin[T int32 | int64](load []T, stream *rng.Stream) int {
 		}
 	}
 	if ties == 1 {
-		return best
+		return int(best)
 	}
-	return nth(stream.IntN(ties), len(load), func(i int) bool { return load[i] == load[best] })
+	return nth(stream.IntN(ties), up, func(i int32) bool { return load[i] == load[best] })
 }
 
-// nth returns the k-th index below n, from 0, that is one of the ties.
-func nth(k, n int, tied func(int) bool) int {
-	for i := range n {
+// nth returns the k-th replica in up, from 0, that is one of the ties.
+func nth(k int, up []int32, tied func(int32) bool) int {
+	for _, i := range up {
 		if tied(i) {
 			if k == 0 {
-				return i
+				return int(i)
 			}
 			k--
 		}

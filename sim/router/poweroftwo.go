@@ -20,16 +20,22 @@ func (*PowerOfTwo) Build(e Env) Router { return powerOfTwo{e.Random} }
 type powerOfTwo struct{ stream *rng.Stream }
 
 func (r powerOfTwo) Route(_ int32, v *View) int {
-	if v.Replicas == 1 {
-		return 0
-	}
-	a := r.stream.IntN(v.Replicas)
-	b := r.stream.IntN(v.Replicas - 1)
-	if b >= a {
-		b++
-	}
+	a, b := two(v.Up, r.stream)
 	if v.Requests[b] < v.Requests[a] {
 		return b
 	}
 	return a
+}
+
+// two draws two distinct replicas; the same twice where there is one.
+func two(up []int32, stream *rng.Stream) (a, b int) {
+	if len(up) == 1 {
+		return int(up[0]), int(up[0])
+	}
+	i := stream.IntN(len(up))
+	j := stream.IntN(len(up) - 1)
+	if j >= i {
+		j++
+	}
+	return int(up[i]), int(up[j])
 }

@@ -1,6 +1,10 @@
 package router
 
-import "switchyard/sim/rng"
+import (
+	"math"
+
+	"switchyard/sim/rng"
+)
 
 var prefixAffinityPolicy = Policy{
 	Name:     "prefix-affinity",
@@ -84,20 +88,44 @@ type prefix struct {
 }
 
 func (p *prefix) Route(id int32, v *View) int {
-	if p.guard && p.imbalanced(v.Requests) {
-		return argmin(v.Requests, p.stream)
+	v.Believed = -1
+	if p.guard && p.imbalanced(v.Up, v.Requests) {
+		p.explain(id, v, "imbalance")
+		return argmin(v.Up, v.Requests, p.stream)
 	}
 	match, holders := v.longest(id, p.ready)
 	if match == 0 || float64(match) < p.threshold*float64(v.Work.Prompt[id]) {
-		return argmin(v.Requests, p.stream)
+		p.explain(id, v, "miss")
+		return argmin(v.Up, v.Requests, p.stream)
 	}
-	return holders.argmin(v.Requests, p.stream)
+	v.Believed = match
+	if d := p.explain(id, v, "affinity"); d != nil {
+		for _, i := range v.Up {
+			if holders.tokens(holders.row[i]) != holders.most {
+				d.Score[i] = math.NaN()
+			}
+		}
+	}
+	return holders.argmin(v.Up, v.Requests, p.stream)
 }
 
-func (p *prefix) imbalanced(load []int32) bool {
-	low, high := load[0], load[0]
-	for _, l := range load[1:] {
-		low, high = min(low, l), max(high, l)
+// explain fills the decision with the loads that the choice goes by.
+func (p *prefix) explain(id int32, v *View, rule string) *Decision {
+	d := v.Decide(rule)
+	if d == nil {
+		return nil
+	}
+	for _, i := range v.Up {
+		d.Score[i] = float64(v.Requests[i])
+		d.Cached[i] = v.held(id, int(i), p.ready)
+	}
+	return d
+}
+
+func (p *prefix) imbalanced(up, load []int32) bool {
+	low, high := load[up[0]], load[up[0]]
+	for _, i := range up[1:] {
+		low, high = min(low, load[i]), max(high, load[i])
 	}
 	return high-low > p.abs && float64(high) > p.ratio*float64(low)
 }

@@ -1,5 +1,7 @@
 package router
 
+import "slices"
+
 var roundRobinPolicy = Policy{
 	Name:     "round-robin",
 	Summary:  "the replicas in turn",
@@ -15,12 +17,13 @@ type RoundRobin struct{}
 // Build implements Params.
 func (*RoundRobin) Build(Env) Router { return new(roundRobin) }
 
-type roundRobin struct{ next int }
+type roundRobin struct{ next int32 }
 
 func (r *roundRobin) Route(_ int32, v *View) int {
-	chosen := r.next
-	if r.next++; r.next == v.Replicas {
-		r.next = 0
+	at, _ := slices.BinarySearch(v.Up, r.next)
+	if at == len(v.Up) {
+		at = 0
 	}
-	return chosen
+	r.next = v.Up[at] + 1
+	return int(v.Up[at])
 }

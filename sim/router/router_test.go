@@ -42,8 +42,15 @@ func newState(t *testing.T, replicas int, docs []int64, rest int32) *state {
 	}
 	s := &state{t: t}
 	s.cache.Reset(&w.Forest, replicas, engine.Rules{Evict: "token"})
-	s.view = View{Replicas: replicas, Requests: make([]int32, replicas), Tokens: make([]int64, replicas), Cache: &s.cache, Work: w}
+	s.view = View{Replicas: replicas, Up: all(replicas), Outputs: NewOutputs(w, engine.Knowledge{}, 0), Requests: make([]int32, replicas), Tokens: make([]int64, replicas), Cache: &s.cache, Work: w}
 	return s
+}
+
+func all(n int) (up []int32) {
+	for i := range n {
+		up = append(up, int32(i))
+	}
+	return up
 }
 
 // send dispatches request id to a replica as the event loop does.
@@ -168,7 +175,7 @@ func TestConsistentHash(t *testing.T) {
 			t.Errorf("replica %d has %d of 4,000 documents", i, n)
 		}
 	}
-	s.view.Replicas = 9
+	s.view.Replicas, s.view.Up = 9, all(9)
 	wider := s.build("consistent-hash", nil)
 	moved := 0
 	for i := range docs {
@@ -183,7 +190,7 @@ func TestConsistentHash(t *testing.T) {
 		t.Errorf("a ninth replica takes %d of 4,000 documents, want about 444", moved)
 	}
 	// The first segment is common to all: one replica gets everything.
-	s.view.Replicas = 8
+	s.view.Replicas, s.view.Up = 8, all(8)
 	r = s.build("consistent-hash", func(p Params) { p.(*ConsistentHash).Key = "segments" })
 	one := r.Route(0, &s.view)
 	for i := range docs {

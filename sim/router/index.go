@@ -1,0 +1,81 @@
+package router
+
+import "switchyard/sim/workload"
+
+// Index is what cache events have told a router: the tokens of each node that
+// each replica has cached, a matrix [node][replica].
+type Index struct {
+	forest   *workload.Forest
+	replicas int
+	tokens   []int32
+	holders  []int32 // by node: replicas with tokens of it
+	path     []int32
+}
+
+// Reset empties the index and lays it out for a forest and a number of replicas.
+func (x *Index) Reset(f *workload.Forest, replicas int) {
+	x.forest, x.replicas = f, replicas
+	x.tokens = cleared(x.tokens, f.Nodes()*replicas)
+	x.holders = cleared(x.holders, f.Nodes())
+}
+
+// Set says that a replica now has so many tokens of a node cached.
+func (x *Index) Set(replica int, node, tokens int32) {
+	at := int(node)*x.replicas + replica
+	switch had := x.tokens[at]; {
+	case had == 0 && tokens > 0:
+		x.holders[node]++
+	case had > 0 && tokens == 0:
+		x.holders[node]--
+	}
+	x.tokens[at] = tokens
+}
+
+// Drop forgets all that a replica has cached.
+func (x *Index) Drop(replica int) {
+	for n := range x.forest.Nodes() {
+		x.Set(replica, int32(n), 0)
+	}
+}
+
+// Match writes the tokens of the longest prefix of the path to leaf that each
+// replica has cached, without a gap, and returns the most.
+func (x *Index) Match(leaf int32, dst []int32) (most int32) {
+	f := x.forest
+	x.path = x.path[:0]
+	for n := leaf; n != workload.None; n = f.Parent[n] {
+		if x.holders[n] > 0 {
+			x.path = append(x.path, n)
+		} else {
+			x.path = x.path[:0] // what lies below a gap is of no use
+		}
+	}
+	clear(dst)
+	for i := len(x.path) - 1; i >= 0; i-- {
+		n := x.path[i]
+		start := f.End[n] - f.Tokens[n]
+		row := x.tokens[int(n)*x.replicas:][:x.replicas]
+		grew := false
+		for r, t := range row {
+			if t > 0 && dst[r] == start {
+				dst[r] = start + t
+				most = max(most, dst[r])
+				grew = true
+			}
+		}
+		if !grew {
+			break
+		}
+	}
+	return most
+}
+
+// cleared returns s with n zero elements, in its old memory where that suffices.
+func cleared[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	s = s[:n]
+	clear(s)
+	return s
+}
