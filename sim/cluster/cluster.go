@@ -1,14 +1,16 @@
 // Package cluster joins a router and its replicas in one event loop over
 // simulated time, in whole nanoseconds.
 //
-// At one instant steps end first, by replica; then requests arrive, by number,
-// each routed on the state that the one before it left; then replicas form
-// their next steps, by replica. A request that waits for another (closed
-// loops, conversations) arrives its think time after the other has left.
+// At one instant steps end first, by replica; then replicas fail, leave or
+// come; then metrics are polled; then requests that routers kept back or have
+// decided on go out; then requests arrive, by number, each routed on the state
+// that the one before it left; then replicas form their next steps, by replica.
+// A request that waits for another (closed loops, conversations) arrives its
+// think time after the other has left.
 //
 // The loop does not know what a router or a scheduler does: it keeps the
-// router's count of requests in flight, tells the caches what was dispatched,
-// and writes down what happened.
+// routers' views as fresh as Config.Sight says, tells the caches what was
+// dispatched, and writes down what happened.
 //
 //	sim := new(cluster.Sim)
 //	result, err := sim.Run(config, requests, policy, seed, replication)
@@ -35,6 +37,10 @@ type Config struct {
 	Engine   engine.Params
 	Cut      int     // first request of the window, see Result.Window
 	Watch    Watcher // optional: is told of every step
+
+	Sight     router.Sight // what routers see; the zero value is one router as its policy has it
+	Events    []Event      // replicas that fail, leave, come or are slow
+	Decisions Decider      // optional: is told of the decisions that it wants
 }
 
 // Sim runs clusters, one after another, and keeps its memory between runs. It
@@ -43,17 +49,24 @@ type Sim struct {
 	work   *workload.Workload
 	cache  engine.Cache
 	engine []engine.Replica
+	random uint64 // base of what engines make up
 	kind   string // scheduler of the replicas in engine, by the type of its parameters
 	ends   timetable
 	forms  []bool // by replica: to be formed at this instant
 	due    []int  // those replicas
-	view   router.View
-	track  bool // the router looks at prefixes on their way
+	front  front
 	closed closedLoop
 	limit  ceiling
 	result Result
 	dup    duplication
 	watch  *watch // nil without a watcher
+
+	actions  []action // on replicas, in order; next is the first that has not happened
+	next     int
+	kept     []engine.Stats // by replica: what it had done before it failed last
+	decided  Decided        // the decision that a Decider is told of
+	decision router.Decision
+	held     int // requests that routers keep back
 
 	plain, private *workload.Workload // the last one and what withPrivate made of it
 }
@@ -75,21 +88,16 @@ func (s *Sim) Run(c Config, w *workload.Workload, policy string, p router.Params
 		s.plain, s.private = nil, nil
 	}
 	s.reset(c, w, rng.New(seed, replication, "engine").Uint64())
-	if prefixed, ok := p.(router.Prefixed); ok {
-		s.track = prefixed.WantsPrefixes()
-	} else {
-		s.track = false
+	s.front.reset(c, s.work, &s.cache, policy, p, seed, replication)
+	if err := s.plan(c); err != nil {
+		return nil, err
 	}
-	r := p.Build(router.Env{
-		Replicas: c.Replicas, Random: rng.New(seed, replication, "router/"+policy),
-		Work: s.work, Step: c.Step, KVTokens: c.KVTokens, Routers: 1,
-	})
-	if err := s.loop(c, r); err != nil {
+	if err := s.loop(c); err != nil {
 		return nil, err
 	}
 	s.frontEnd(c.Engine.Rules().FrontEndNs)
 	for i := range s.engine {
-		s.result.Replicas = append(s.result.Replicas, s.engine[i].Stats(s.result.EndNs))
+		s.result.Replicas = append(s.result.Replicas, s.stats(i, s.result.EndNs))
 	}
 	for i, ready := range s.result.Unlimited {
 		// What others computed while the request waited counts as well.
@@ -124,36 +132,29 @@ func (s *Sim) reset(c Config, w *workload.Workload, random uint64) {
 	res.Replica = resized(res.Replica, n)
 	res.Best = resized(res.Best, n)
 	res.Dispatched = resized(res.Dispatched, n)
+	res.Believed = resized(res.Believed, n)
 	res.Status = resized(res.Status, n)
 	clear(res.Status)
+	for i := range res.Replica {
+		res.Replica[i] = None
+	}
 	res.Replicas, res.Window = res.Replicas[:0], res.Window[:0]
 	res.LastArrivalNs, res.EndNs = 0, 0
 	s.dup = duplication{}
-	if s.watch = newWatch(c); s.watch != nil {
-		c.Step = s.watch
-	}
-	s.replicas(c, w, random)
+	s.watch = newWatch(c)
+	s.replicas(c, random)
 	s.ends.reset(c.Replicas)
 	s.forms = resized(s.forms, c.Replicas)
 	clear(s.forms)
 	s.due = s.due[:0]
-	s.view = router.View{
-		Replicas: c.Replicas, Requests: resized(s.view.Requests, c.Replicas), Tokens: resized(s.view.Tokens, c.Replicas),
-		Up: s.view.Up[:0], KVTokens: c.KVTokens, Cache: &s.cache, Work: w,
-		Outputs: router.NewOutputs(w, engine.Knowledge{}, random),
-	}
-	for i := range c.Replicas {
-		s.view.Up = append(s.view.Up, int32(i))
-	}
-	clear(s.view.Requests)
-	clear(s.view.Tokens)
+	s.held = 0
 	s.closed.reset(w)
 	s.limit.reset(w)
 }
 
 // replicas prepares the replicas, those of the last run where the scheduler is
 // the same.
-func (s *Sim) replicas(c Config, w *workload.Workload, random uint64) {
+func (s *Sim) replicas(c Config, random uint64) {
 	if kind := fmt.Sprintf("%T", c.Engine); kind != s.kind {
 		s.engine, s.kind = nil, kind
 	}
@@ -161,12 +162,33 @@ func (s *Sim) replicas(c Config, w *workload.Workload, random uint64) {
 		s.engine = append(s.engine, c.Engine.NewReplica())
 	}
 	s.engine = s.engine[:c.Replicas]
+	s.kept = zeroed(s.kept, c.Replicas)
+	s.random = random
 	for i, rp := range s.engine {
-		rp.Reset(engine.Setup{
-			Index: i, Params: c.Engine, Step: c.Step, KVTokens: c.KVTokens,
-			Cache: &s.cache, Work: w, Log: &s.result.Log, Random: random,
-		})
+		rp.Reset(s.setup(c, i))
 	}
+}
+
+// setup returns what a replica runs with.
+func (s *Sim) setup(c Config, replica int) engine.Setup {
+	step := c.Step
+	if s.watch != nil {
+		step = s.watch
+	}
+	for _, e := range c.Events {
+		if e.Kind == Slow && e.Replica == replica {
+			step = slowed{step, e.Factor}
+		}
+	}
+	return engine.Setup{
+		Index: replica, Params: c.Engine, Step: step, KVTokens: c.KVTokens,
+		Cache: &s.cache, Work: s.work, Log: &s.result.Log, Random: s.random,
+	}
+}
+
+// stats returns a replica's totals up to now.
+func (s *Sim) stats(replica int, now int64) engine.Stats {
+	return s.engine[replica].Stats(now).Plus(s.kept[replica])
 }
 
 // resized returns s with n elements of any value, in its old memory where that
@@ -179,36 +201,65 @@ func resized[T any](s []T, n int) []T {
 }
 
 // loop runs until all requests have left.
-func (s *Sim) loop(c Config, r router.Router) error {
+func (s *Sim) loop(c Config) error {
 	n, arrived, left := s.work.Len(), 0, 0
 	open := 0 // next request with a time of its own
 	arrivals := s.result.ArrivalNs
+	f := &s.front
 	for left < n {
 		for open < n && s.work.ArrivalUs[open] == workload.None {
 			open++
 		}
 		end, replica := s.ends.first()
-		now := min(end, s.closed.next())
+		now := min(end, s.closed.next(), s.actNs(), f.decideNs())
 		if open < n {
 			now = min(now, arrivals[open])
 		}
 		if now == engine.Never {
-			return fmt.Errorf("%d of %d requests never arrive or finish", n-left, n)
+			return fmt.Errorf("%d of %d requests never arrive or finish, of which routers keep %d back", n-left, n, s.held)
 		}
 		if now > maxNs || now < 0 {
 			return fmt.Errorf("after %d of %d requests the simulated time passes a century: the cluster is too slow for its requests", left, n)
 		}
+		if f.pollNs < now {
+			s.poll(now - 1)
+		}
+		s.cache.At(now)
+		told := end == now && f.observe
 		for end == now {
 			if s.watch != nil {
 				s.watch.end(replica, s.engine[replica], now)
 			}
-			for _, id := range s.engine[replica].End() {
+			ids := s.engine[replica].End()
+			if f.observe || len(f.uncached) > 0 {
+				s.started(replica, now)
+			}
+			for _, id := range ids {
 				s.leave(id, now)
 				left++
 			}
 			s.ends.set(replica, engine.Never)
 			s.form(replica)
 			end, replica = s.ends.first()
+		}
+		for s.actNs() == now {
+			lost, err := s.act(c, now)
+			if err != nil {
+				return err
+			}
+			left += lost
+			told = f.observe
+		}
+		if f.pollNs == now {
+			s.poll(now)
+		}
+		for told || f.decideNs() == now {
+			gone, err := s.letGo(c, now)
+			if err != nil {
+				return err
+			}
+			left += gone
+			told = false
 		}
 		for {
 			id := int32(n)
@@ -224,10 +275,13 @@ func (s *Sim) loop(c Config, r router.Router) error {
 			} else {
 				break
 			}
-			if err := s.arrive(c, r, id, now); err != nil {
+			s.limit.arrive(id)
+			f.take(id)
+			gone, err := s.arrive(c, id, now)
+			if err != nil {
 				return err
 			}
-			if s.result.Status[id] == Rejected {
+			if gone {
 				left++
 			}
 			arrived++
@@ -236,60 +290,6 @@ func (s *Sim) loop(c Config, r router.Router) error {
 		s.formAll(now)
 	}
 	return nil
-}
-
-// arrive routes a request and hands it to its replica.
-func (s *Sim) arrive(c Config, r router.Router, id int32, now int64) error {
-	w, res := s.work, &s.result
-	leaf := w.Leaf[id]
-	s.limit.arrive(id)
-	res.Best[id] = s.cache.Best(leaf)
-	chosen := r.Route(id, &s.view)
-	if chosen < 0 || chosen >= c.Replicas {
-		return fmt.Errorf("router chose replica %d of %d for request %d", chosen, c.Replicas, id)
-	}
-	res.Replica[id] = int32(chosen)
-	res.Dispatched[id] = s.cache.Send(chosen, leaf, s.track)
-	if w.OutputNode != nil && w.OutputNode[id] != workload.None {
-		s.cache.Send(chosen, w.OutputNode[id], false)
-	}
-	rp := s.engine[chosen]
-	s.view.Requests[chosen]++
-	s.view.Tokens[chosen] += int64(w.Prompt[id]) + int64(w.Output[id])
-	if !rp.Fits(id) {
-		s.gone(id, now, Rejected)
-		return nil
-	}
-	if rp.Enqueue(id, now) {
-		s.form(chosen)
-	} else {
-		s.ends.set(chosen, rp.EndNs())
-	}
-	return nil
-}
-
-// leave notes a request that has left its replica.
-func (s *Sim) leave(id int32, now int64) {
-	status := Finished
-	if s.result.TimedOut[id] {
-		status = TimedOut
-	}
-	s.gone(id, now, status)
-}
-
-// gone takes a request off the router's books and releases those that wait for it.
-func (s *Sim) gone(id int32, now int64, status Status) {
-	w, res := s.work, &s.result
-	chosen := res.Replica[id]
-	res.Status[id] = status
-	res.FinishNs[id] = now
-	res.EndNs = max(res.EndNs, now)
-	s.view.Requests[chosen]--
-	s.view.Tokens[chosen] -= int64(w.Prompt[id]) + int64(w.Output[id])
-	if s.track {
-		s.cache.Forget(int(chosen), w.Leaf[id])
-	}
-	s.closed.release(id, now)
 }
 
 // frontEnd adds what happens outside the engines to the times of tokens.
@@ -321,7 +321,7 @@ func (s *Sim) formAll(now int64) {
 		s.forms[replica] = false
 		rp := s.engine[replica]
 		if s.watch != nil {
-			s.watch.form(replica, rp, now, int64(s.view.Requests[replica]))
+			s.watch.form(replica, rp, now, int64(s.front.requests[replica]))
 		} else {
 			rp.Form(now)
 		}
@@ -336,7 +336,7 @@ func (s *Sim) observe(c Config, arrived, n int, now int64) {
 	if arrived == c.Cut+1 {
 		res.WindowStartNs = now
 		for i := range s.engine {
-			res.Window = append(res.Window, s.engine[i].Stats(now))
+			res.Window = append(res.Window, s.stats(i, now))
 		}
 	}
 	if after := arrived - n/4; after > 0 && after%16 == 0 {
@@ -345,7 +345,7 @@ func (s *Sim) observe(c Config, arrived, n int, now int64) {
 	if arrived == n {
 		res.LastArrivalNs = now
 		for i := range res.Window {
-			res.Window[i] = s.engine[i].Stats(now).Since(res.Window[i])
+			res.Window[i] = s.stats(i, now).Since(res.Window[i])
 		}
 	}
 }

@@ -4,7 +4,11 @@ import (
 	"math"
 
 	"switchyard/sim/engine"
+	"switchyard/sim/workload"
 )
+
+// None is the replica of a request that has none.
+const None = workload.None
 
 // Status says how a request ended.
 type Status uint8
@@ -13,13 +17,14 @@ type Status uint8
 const (
 	Pending  Status = iota // only inside a run
 	Finished               // it has all its output tokens
-	Rejected               // its prompt and output exceed the KV capacity, or the queue was full
+	Rejected               // its prompt and output exceed the KV capacity, the queue was full, or no replica took requests
 	TimedOut               // it waited too long and left unserved
+	Lost                   // its replica failed
 )
 
 // String returns the name that tables use.
 func (s Status) String() string {
-	return [...]string{"pending", "finished", "rejected", "timed-out"}[s]
+	return [...]string{"pending", "finished", "rejected", "timed-out", "lost"}[s]
 }
 
 // Result is what a run leaves, one entry a request in every slice of the upper
@@ -28,8 +33,11 @@ func (s Status) String() string {
 type Result struct {
 	ArrivalNs []int64
 	engine.Log
-	Replica []int32
+	Replica []int32 // None where no replica took it, or took it last
 	Status  []Status
+	// Believed is the prompt tokens that the router believed to be cached on the
+	// replica that it chose; -1 where it had no belief.
+	Believed []int32
 	// Best is the most prompt tokens that any replica had cached when the
 	// request was routed.
 	Best []int32

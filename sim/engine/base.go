@@ -40,6 +40,8 @@ type base struct {
 	pause   bool  // it is no step, but time between two
 	changed int64 // time of the last change of what the integrals sum
 	left    []int32
+	started []int32 // requests whose first token came out in the step that ended last
+	shown   Gauges
 }
 
 // baseRules are the rules in which the schedulers differ beside Form.
@@ -57,7 +59,7 @@ func (rp *base) reset(s Setup, rules baseRules, wait waitingRules) {
 	*rp = base{
 		index: s.Index, step: s.Step, capacity: s.KVTokens, cache: s.Cache, work: s.Work, log: s.Log, random: s.Random, rules: rules,
 		waiting: keep.waiting, prefills: keep.prefills[:0], chunks: keep.chunks[:0], parts: keep.parts[:0], done: keep.done[:0],
-		finish: keep.finish[:0], ahead: keep.ahead, left: keep.left[:0], end: Never,
+		finish: keep.finish[:0], ahead: keep.ahead, left: keep.left[:0], started: keep.started[:0], end: Never,
 	}
 	rp.ahead.reset()
 	if rules.preemptible {
@@ -148,6 +150,7 @@ func (rp *base) Stats(now int64) Stats {
 func (rp *base) Enqueue(id int32, now int64) (form bool) {
 	rp.account(now)
 	rp.stats.Requests++
+	rp.shown.Waiting++
 	rp.waiting.push(id, now)
 	if !rp.running {
 		return true
@@ -197,13 +200,14 @@ func (rp *base) begin(now int64, batch *Batch) {
 func (rp *base) End() []int32 {
 	now := rp.end
 	rp.account(now)
-	rp.running, rp.end, rp.left = false, Never, rp.left[:0]
+	rp.running, rp.end, rp.left, rp.started = false, Never, rp.left[:0], rp.started[:0]
 	if rp.pause {
 		rp.pause = false
 	} else {
 		rp.complete(now)
 	}
 	rp.left = rp.waiting.expire(now, rp.log, rp.left)
+	rp.show()
 	return rp.left
 }
 
@@ -244,6 +248,7 @@ func (rp *base) filled(id int32, now int64) {
 	}
 	if rp.log.FirstNs[id] < 0 {
 		rp.log.FirstNs[id] = now
+		rp.started = append(rp.started, id)
 	}
 	rest := int64(rp.toMake(id)) - 1
 	if rest == 0 {

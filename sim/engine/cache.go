@@ -28,6 +28,11 @@ type Cache struct {
 	watched  []*index // by replica: what is told of changes, nil without
 	order    preorder // of the forest, where one is told
 	distinct int64    // tokens cached on at least one replica
+
+	tokenwise   bool // the replicas keep no blocks of their own
+	journalling bool
+	journal     []Change
+	now         int64
 }
 
 // Believed is what a router with perfect local knowledge knows of a node on a replica.
@@ -46,7 +51,8 @@ func (c *Cache) Reset(f *workload.Forest, replicas int, rules Rules) {
 	c.forest, c.replicas, c.evict, c.block, c.distinct = f, replicas, rules.Evict, max(1, rules.Block), 0
 	cells := f.Nodes() * replicas
 	c.believed = cleared(c.believed, cells)
-	if rules.Block == 0 { // blocks are kept by the replicas
+	c.now, c.journal = 0, c.journal[:0]
+	if c.tokenwise = rules.Block == 0; c.tokenwise { // blocks are kept by the replicas
 		c.pins = cleared(c.pins, cells)
 		c.lru.reset(f.Nodes(), replicas)
 	}
@@ -234,7 +240,9 @@ func (c *Cache) insert(r int, leaf int32) (added int64) {
 			}
 		}
 		added += int64(f.Tokens[n] - b.Cached)
+		had := b.Cached
 		b.Cached = f.Tokens[n]
+		c.note(r, n, had)
 		c.distinct += int64(f.Tokens[n] - c.most[n])
 		c.most[n] = f.Tokens[n]
 	}
@@ -274,6 +282,7 @@ func (c *Cache) free(r int, need int64) {
 			}
 		}
 		c.lower(n, b.Cached+gone)
+		c.note(r, n, b.Cached+gone)
 		need -= int64(gone)
 		c.cached[r] -= int64(gone)
 		c.loose[r] -= int64(gone)
@@ -293,6 +302,7 @@ func (c *Cache) set(r int, n, tokens int32) {
 		return
 	}
 	b.Cached = tokens
+	c.note(r, n, had)
 	c.cached[r] += int64(tokens - had)
 	if x := c.watched[r]; x != nil {
 		x.changed(n)

@@ -33,6 +33,18 @@ func (h *hostTier) reset(f *workload.Forest, replicas int, size int64) {
 	h.used = cleared(h.used, replicas)
 }
 
+// drop forgets what replica r has here.
+func (h *hostTier) drop(r int) {
+	if h.size == 0 {
+		return
+	}
+	for n := range h.forest.Nodes() {
+		h.tokens[n*h.replicas+r] = 0
+	}
+	h.lru.empty(r)
+	h.used[r] = 0
+}
+
 // store takes the leading tokens of a node that replica r evicts some of.
 func (h *hostTier) store(r int, node, tokens int32) {
 	at := int(node)*h.replicas + r

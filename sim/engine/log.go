@@ -39,6 +39,20 @@ func (l *Log) Reset(n int) {
 	l.made, l.places = l.made[:0], l.places[:0]
 }
 
+// Clear forgets what happened to a request that was lost with its replica and
+// is to be served from the start.
+func (l *Log) Clear(id int32) {
+	l.StartNs[id], l.FirstNs[id], l.FinishNs[id] = -1, -1, -1
+	l.Cached[id], l.Host[id], l.Unlimited[id], l.Preemptions[id], l.TimedOut[id] = 0, 0, 0, 0, false
+	l.match[id] = 0
+	if len(l.places) > 0 {
+		l.places[id] = place{}
+	}
+	if len(l.made) > 0 {
+		l.made[id], l.hoped[id], l.last[id], l.turn[id] = 0, 0, 0, 0
+	}
+}
+
 // wait makes room for the places of n waiting requests.
 func (l *Log) wait(n int) {
 	if len(l.places) != n {
@@ -76,6 +90,23 @@ type Stats struct {
 	QueueTimeNs  float64 // integral of waiting requests over time
 	SystemTimeNs float64 // integral of waiting and running requests over time
 	Evicted      int64   // tokens
+}
+
+// Plus returns the totals of a replica that was started anew: before and after.
+func (s Stats) Plus(before Stats) Stats {
+	s.Requests += before.Requests
+	s.PromptTokens += before.PromptTokens
+	s.CachedTokens += before.CachedTokens
+	s.HostTokens += before.HostTokens
+	s.OutputTokens += before.OutputTokens
+	s.Steps += before.Steps
+	s.BusyNs += before.BusyNs
+	s.KVTimeNs += before.KVTimeNs
+	s.QueueTimeNs += before.QueueTimeNs
+	s.SystemTimeNs += before.SystemTimeNs
+	s.Evicted += before.Evicted
+	s.PeakKV = max(s.PeakKV, before.PeakKV)
+	return s
 }
 
 // Since returns what came to the totals after before; PeakKV is that of s.

@@ -19,6 +19,9 @@ func (l *recency) reset(nodes, replicas int) {
 	}
 }
 
+// empty empties the list of a replica.
+func (l *recency) empty(r int) { l.head[r], l.tail[r] = none, none }
+
 // push makes node n, which is not in the list, the newest.
 func (l *recency) push(r int, n int32) {
 	l.links[int(n)*l.replicas+r] = link{l.tail[r], none}

@@ -25,6 +25,11 @@ type Replica interface {
 	// finished or, where the log says so, timed out; the slice is valid until
 	// the next call.
 	End() []int32
+	// Started returns the requests whose first token came out in the step that
+	// End completed last; valid as long as what End returned.
+	Started() []int32
+	// Gauges returns what its metrics say at now.
+	Gauges(now int64) Gauges
 	// Stats returns the totals up to now, which is not before the last call of
 	// any method.
 	Stats(now int64) Stats

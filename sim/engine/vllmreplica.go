@@ -39,6 +39,8 @@ type vllm struct {
 	chunks  []Chunk
 	leaving []int32 // slots
 	left    []int32
+	started []int32 // requests whose first token came out in the step that ended last
+	shown   Gauges
 }
 
 // vllmArrival is a request that waits for its first admission.
@@ -58,7 +60,8 @@ func (rp *vllm) Reset(s Setup) {
 	p := *s.Params.(*VLLM)
 	rp.index, rp.params, rp.step, rp.work, rp.log = s.Index, p, s.Step, s.Work, s.Log
 	rp.blocks = int32(min(s.KVTokens/int64(p.BlockSize), 1<<31-1))
-	rp.stats, rp.changed, rp.admitted = Stats{}, 0, 0
+	rp.stats, rp.changed, rp.admitted, rp.shown = Stats{}, 0, 0, Gauges{}
+	rp.left, rp.started = rp.left[:0], rp.started[:0]
 	rp.queue, rp.head, rp.candidate = rp.queue[:0], 0, 0
 	rp.preempted, rp.prefills = rp.preempted[:0], rp.prefills[:0]
 	rp.began, rp.ended = -1, -1
@@ -115,6 +118,7 @@ func (rp *vllm) boundary(time int64) int {
 func (rp *vllm) Enqueue(id int32, now int64) (form bool) {
 	rp.account(now)
 	rp.stats.Requests++
+	rp.shown.Waiting++
 	join := now + rp.params.AdmissionDelayUs*1000
 	if rp.head == len(rp.queue) {
 		rp.queue, rp.head = rp.queue[:0], 0
@@ -146,7 +150,7 @@ func (rp *vllm) room() bool {
 func (rp *vllm) End() []int32 {
 	now := rp.end
 	rp.end = Never
-	rp.left = rp.left[:0]
+	rp.left, rp.started = rp.left[:0], rp.started[:0]
 	if !rp.busy {
 		return rp.left
 	}
@@ -177,6 +181,7 @@ func (rp *vllm) End() []int32 {
 	rp.endPrefills(now)
 	rp.release(now)
 	rp.pool.show()
+	rp.show()
 	return rp.left
 }
 
@@ -193,6 +198,7 @@ func (rp *vllm) endPrefills(now int64) {
 		}
 		if rp.log.FirstNs[q.id] < 0 {
 			rp.log.FirstNs[q.id] = now
+			rp.started = append(rp.started, q.id)
 		}
 		q.generated++
 		if outputs := rp.work.Output[q.id]; q.generated < outputs {

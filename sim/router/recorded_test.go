@@ -15,7 +15,7 @@ func TestRecorded(t *testing.T) {
 	}
 	r := p.Build(Env{Replicas: 3})
 	for id, want := range []int{2, 0, 1} {
-		if got := r.Route(int32(id), &View{Up: []int32{0, 1},Work: w}); got != want {
+		if got := r.Route(int32(id), &View{Up: []int32{0, 1}, Work: w}); got != want {
 			t.Errorf("request %d goes to %d, want %d", id, got, want)
 		}
 	}
@@ -35,7 +35,7 @@ func TestRecorded(t *testing.T) {
 		if err := p.Check(w, 1); err != nil {
 			t.Error(err)
 		}
-		if got := r.Route(1, &View{Up: []int32{0, 1},Work: w}); got != 0 {
+		if got := r.Route(1, &View{Up: []int32{0, 1}, Work: w}); got != 0 {
 			t.Errorf("over one replica request 1 goes to %d", got)
 		}
 	}

@@ -110,7 +110,7 @@ func blank(s []float64, n int) []float64 {
 
 // Router chooses a replica for each request in order of arrival.
 type Router interface {
-	// Route returns the replica, one of v.Up, for request id.
+	// Route returns the replica, one of v.Up, for request id, or Hold, see Queuer.
 	Route(id int32, v *View) int
 }
 
@@ -137,6 +137,17 @@ type Follower interface {
 type Evictee interface {
 	// Evicted says that a replica now has so many tokens of a node cached.
 	Evicted(replica int, node, tokens int32, v *View)
+}
+
+// Hold is what Route returns for a request that the router keeps back.
+const Hold = -1
+
+// Queuer is implemented by routers that may keep requests back.
+type Queuer interface {
+	// Next takes a request off those that are kept back, for which Route is then
+	// called again; -1 where none may go. It is asked after the events of each
+	// instant until it returns -1.
+	Next(v *View) int32
 }
 
 // Env is what a policy is built for.
