@@ -2,13 +2,17 @@ package selection
 
 import (
 	"fmt"
+	"strings"
 
 	"switchyard/sim/param"
 )
 
 // Optimisers lists the optimisers by name.
 func Optimisers() []Entry {
-	return []Entry{}
+	return []Entry{
+		llmselectorEntry, twoStageEntry, greedyEntry, randomEntry,
+		exhaustiveEntry, singleEntry, halvingEntry, banditEntry,
+	}
 }
 
 // Find returns the optimiser of that name, or names the nearest.
@@ -20,5 +24,8 @@ func Find(name string) (Entry, error) {
 		}
 		known = append(known, e.Name)
 	}
-	return Entry{}, fmt.Errorf("no optimiser %q; the nearest is %q", name, param.Nearest(name, known))
+	if near := param.Nearest(name, known); near != "" {
+		return Entry{}, fmt.Errorf("no optimiser %q: did you mean %q?", name, near)
+	}
+	return Entry{}, fmt.Errorf("no optimiser %q: take one of %s", name, strings.Join(known, ", "))
 }
