@@ -1,93 +1,93 @@
 package router
 
-import (
-	"slices"
-
-	"switchyard/sim/rng"
-	"switchyard/sim/workload"
-)
-
 var consistentHashPolicy = Policy{
-	Name:     "consistent-hash",
-	Summary:  "the replica that owns the hash of the prompt's prefix on a ring",
-	Needs:    "the prompt alone",
-	TieBreak: "ring order",
-	Source:   "Karger et al., 1997, Consistent Hashing and Random Trees; the key as a user of Preble's baseline would choose it",
-	New:      func() Params { return new(ConsistentHash) },
+	Name:      "consistent-hash",
+	Summary:   "the replica that owns the hash of the prompt's prefix on a ring",
+	Formula:   "first point clockwise from hash(key)",
+	Needs:     "the prompt alone",
+	Belief:    "none; equal keys meet equal caches",
+	Staleness: "none",
+	TieBreak:  "ring order",
+	Source:    "Karger et al., 1997, Consistent Hashing and Random Trees; the key as a user of Preble's baseline would choose it",
+	New:       func() Params { return new(ConsistentHash) },
+}
+
+var sessionAffinityPolicy = Policy{
+	Name:      "session-affinity",
+	Summary:   "the replica that owns the request's session on a ring; requests without a session are spread by their own hash",
+	Formula:   "first point clockwise from hash(session)",
+	Needs:     "the session of a request",
+	Belief:    "none; a session meets its own cache",
+	Staleness: "none",
+	TieBreak:  "ring order",
+	Source:    "textbook; SGLang's manual and Dynamo's session affinity without their tables of sticky keys",
+	New:       func() Params { return new(SessionAffinity) },
+}
+
+var vllmRouterHashPolicy = Policy{
+	Name:      "vllm-router-consistent-hash",
+	Summary:   "the replica that owns the request's session on a ring; the first healthy one while that is down",
+	Formula:   "first point clockwise from hash(session)",
+	Needs:     "the session of a request",
+	Belief:    "none; a session meets its own cache",
+	Staleness: "none",
+	TieBreak:  "ring order; first index where the owner is down",
+	Source:    "vllm-project/router, src/policies/consistent_hash.rs at 1aa35009",
+	New:       func() Params { return new(VLLMRouterHash) },
 }
 
 // ConsistentHash sends equal prefixes to equal replicas.
 type ConsistentHash struct {
-	Key      string `yaml:"key" default:"key-portion" enum:"key-portion|segments" doc:"what is hashed: the prompt up to the end of its key portion (the deepest segment longer than all before it together), or its first segments"`
-	Segments int32  `yaml:"segments" default:"1" min:"1" unit:"segments" doc:"with key: segments, how many; chains that never branch count as one"`
-	VNodes   int    `yaml:"vnodes" default:"256" min:"1" max:"65536" unit:"points" doc:"points of each replica on the ring"`
+	Keyed
+	VNodes int `yaml:"vnodes" default:"256" min:"1" max:"65536" unit:"points" doc:"points of each replica on the ring"`
+}
+
+// SessionAffinity sends equal sessions to equal replicas.
+type SessionAffinity struct {
+	VNodes int `yaml:"vnodes" default:"256" min:"1" max:"65536" unit:"points" doc:"points of each replica on the ring"`
+}
+
+// VLLMRouterHash is the consistent hashing of vLLM's router: an owner that is
+// down is not replaced by the next on the ring.
+type VLLMRouterHash struct {
+	VNodes int `yaml:"vnodes" default:"160" min:"1" max:"65536" unit:"points" doc:"points of each replica on the ring"`
 }
 
 // Build implements Params.
 func (p *ConsistentHash) Build(e Env) Router {
-	h := &consistentHash{segments: p.Segments}
-	if p.Key == "key-portion" {
-		h.segments = 0
-	}
-	for r := range e.Replicas {
-		for v := range p.VNodes {
-			h.ring = append(h.ring, point{rng.Mix(uint64(r)<<32 | uint64(v)), int32(r)})
-		}
-	}
-	slices.SortFunc(h.ring, func(a, b point) int {
-		if a.hash != b.hash {
-			if a.hash < b.hash {
-				return -1
-			}
-			return 1
-		}
-		return int(a.replica - b.replica)
-	})
-	return h
+	return &consistentHash{ring: newRing(e.Replicas, p.VNodes), keys: p.keys(e.Work)}
 }
 
-type point struct {
-	hash    uint64
-	replica int32
+// Build implements Params.
+func (p *SessionAffinity) Build(e Env) Router {
+	return &consistentHash{ring: newRing(e.Replicas, p.VNodes), keys: keys{kind: "session"}}
+}
+
+// Build implements Params.
+func (p *VLLMRouterHash) Build(e Env) Router {
+	return &vllmRouterHash{newRing(e.Replicas, p.VNodes)}
 }
 
 type consistentHash struct {
-	ring     []point
-	segments int32 // 0: up to the end of the key portion
+	ring ring
+	keys keys
 }
 
 func (h *consistentHash) Route(id int32, v *View) int {
-	key := h.key(id, v.Work)
-	at, _ := slices.BinarySearchFunc(h.ring, key, func(p point, key uint64) int {
-		if p.hash < key {
-			return -1
-		}
-		if p.hash > key {
-			return 1
-		}
-		return 0
-	})
-	for ; ; at++ {
-		if at == len(h.ring) {
-			at = 0
-		}
-		if r := int(h.ring[at].replica); v.IsUp(r) {
-			return r
-		}
-	}
+	v.Believed = -1
+	v.Decide("owner")
+	return h.ring.owner(h.keys.of(id, v.Work), v)
 }
 
-// key returns what is hashed; a prompt without shared segments is a key of its own.
-func (h *consistentHash) key(id int32, w *workload.Workload) uint64 {
-	n := w.Key[id]
-	if h.segments > 0 {
-		n = w.Leaf[id]
-		for n != workload.None && w.Forest.Level[n] > h.segments {
-			n = w.Forest.Parent[n]
-		}
+type vllmRouterHash struct{ ring ring }
+
+func (h *vllmRouterHash) Route(id int32, v *View) int {
+	v.Believed = -1
+	owner := int(h.ring.points[h.ring.seek(sessionKey(id, v.Work))].replica)
+	if v.IsUp(owner) {
+		v.Decide("owner")
+		return owner
 	}
-	if n == workload.None {
-		return rng.Mix(^uint64(id))
-	}
-	return rng.Mix(w.Forest.Hash[n])
+	v.Decide("owner-down")
+	return int(v.Up[0])
 }

@@ -214,6 +214,7 @@ func Policies() []Policy {
 	return []Policy{
 		randomPolicy, roundRobinPolicy, leastRequestsPolicy, leastTokensPolicy, powerOfTwoPolicy,
 		consistentHashPolicy, prefixAffinityPolicy, prefixThresholdPolicy, cacheAwarePolicy, recordedPolicy,
+		sessionAffinityPolicy, rendezvousPolicy, boundedHashPolicy, kubeAIPrefixHashPolicy, smgPrefixHashPolicy, vllmRouterHashPolicy,
 	}
 }
 
