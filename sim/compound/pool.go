@@ -99,7 +99,7 @@ func (p *pool) draw(skill string, penalty float64) []float64 {
 // ask has the pool's models answer n questions of a set.
 func (p *pool) ask(set string, n int) *sample {
 	s := &sample{models: p.models, prompts: p.prompts, candidates: p.candidates, questions: n,
-		wrongs: p.toy.Wrong, talents: map[string]*talent{}}
+		wrongs: p.toy.Wrong, talents: map[string]*talent{}, abilities: p.abilities}
 	stream := func(format string, args ...any) *rng.Stream {
 		return rng.New(p.env.Seed, p.env.Replication, fmt.Sprintf("compound/pool/%d/%s/", p.env.Pool, set)+fmt.Sprintf(format, args...))
 	}

@@ -37,9 +37,10 @@ type sample struct {
 	prompts    []string
 	candidates []Candidate
 	questions  int
-	wrongs     int                // wrong answers to a question
-	wrong      [][]uint64         // by model: planes of the wrong answer that it gives
-	talents    map[string]*talent // by skill
+	wrongs     int                  // wrong answers to a question
+	wrong      [][]uint64           // by model: planes of the wrong answer that it gives
+	talents    map[string]*talent   // by skill
+	abilities  map[string][]float64 // by skill and candidate; nil where the questions are fixed
 }
 
 // talent is what the candidates of a pool do at one skill: sets of questions.
