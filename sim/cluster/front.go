@@ -86,7 +86,7 @@ func (f *front) reset(c Config, w *workload.Workload, cache *engine.Cache, polic
 			name = fmt.Sprint(name, "/", i)
 		}
 		in.reset(f, c, p.Build(router.Env{
-			Replicas: c.Replicas, Random: rng.New(seed, replication, name), Work: w, Step: c.Step, KVTokens: c.KVTokens, Routers: n,
+			Replicas: c.Replicas, Random: rng.New(seed, replication, name), Work: w, Step: c.Step, KVTokens: c.KVTokens, Routers: n, Router: i,
 		}))
 		in.view = router.View{
 			Replicas: c.Replicas, Requests: in.requests, Tokens: in.tokens, Gauges: in.view.Gauges,
@@ -100,6 +100,8 @@ func (f *front) reset(c Config, w *workload.Workload, cache *engine.Cache, polic
 		}
 		if f.reading.On {
 			in.view.Gauges = zeroed(in.view.Gauges, c.Replicas)
+		} else {
+			in.view.Gauges = nil
 		}
 		if f.follow.index {
 			in.view.Events = &f.follow.events

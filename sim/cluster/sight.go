@@ -13,6 +13,7 @@ func (s *Sim) prepare(in *instance, now int64) {
 	}
 	switch {
 	case f.loads == "local":
+		v.Reads++
 		for i := range v.Gauges {
 			n := in.requests[i]
 			v.Gauges[i] = router.Gauge{
@@ -21,6 +22,7 @@ func (s *Sim) prepare(in *instance, now int64) {
 			}
 		}
 	case f.reading.PeriodNs == 0:
+		v.Reads++
 		s.readGauges(v.Gauges, now)
 	}
 }
@@ -47,6 +49,7 @@ func (s *Sim) poll(until int64) {
 	s.readGauges(f.polled, at)
 	for _, in := range f.routers {
 		copy(in.view.Gauges, f.polled)
+		in.view.Reads++
 		if f.loads != "policy" {
 			for i, g := range f.polled {
 				in.view.Requests[i], in.view.Tokens[i] = g.Requests, g.Tokens

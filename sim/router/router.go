@@ -38,6 +38,9 @@ type View struct {
 	// Gauges are the replicas' metrics as last read; nil where the policy does
 	// not read any, see Reader.
 	Gauges []Gauge
+	// Reads counts how often Gauges were read, by which a policy that corrects
+	// them itself knows that they have been overwritten.
+	Reads int64
 
 	KVTokens int64         // KV capacity of a replica
 	Cache    *engine.Cache // live
@@ -158,6 +161,7 @@ type Env struct {
 	Step     engine.StepModel // of a replica, for policies that estimate times
 	KVTokens int64            // KV capacity of a replica
 	Routers  int              // that share the load without seeing each other, at least 1
+	Router   int              // which of them this is, from 0
 }
 
 // Params are the parameters of a policy: a pointer to a tagged struct.
@@ -216,6 +220,7 @@ func Policies() []Policy {
 		consistentHashPolicy, prefixAffinityPolicy, prefixThresholdPolicy, cacheAwarePolicy, recordedPolicy,
 		sessionAffinityPolicy, rendezvousPolicy, boundedHashPolicy, kubeAIPrefixHashPolicy, smgPrefixHashPolicy, vllmRouterHashPolicy,
 		preblePolicy,
+		vllmDPPolicy, envoyPolicy,
 	}
 }
 
