@@ -39,7 +39,7 @@ func (w *World) voteOfThree(a, b, c, dst []uint64) {
 		a0, b0, c0, d0 := a[:n], b[:n], c[:n], dst[:n]
 		a1, b1, c1, d1 := a[n:][:n], b[n:][:n], c[n:][:n], dst[n:][:n]
 		for k := range d0 {
-			differ := b0[k] ^ c0[k] | b1[k] ^ c1[k]
+			differ := (b0[k] ^ c0[k]) | (b1[k] ^ c1[k])
 			d0[k] = a0[k]&differ | b0[k]&^differ
 			d1[k] = a1[k]&differ | b1[k]&^differ
 		}
@@ -48,7 +48,7 @@ func (w *World) voteOfThree(a, b, c, dst []uint64) {
 	for k := range n {
 		differ := b[k] ^ c[k]
 		for at := k + n; at < len(dst); at += n {
-			differ |= b[at] ^ c[at]
+			differ |= (b[at] ^ c[at])
 		}
 		for at := k; at < len(dst); at += n {
 			dst[at] = a[at]&differ | b[at]&^differ
@@ -94,7 +94,7 @@ func (w *World) agree(i, j, k int) uint64 {
 	a, b := w.views[i], w.views[j]
 	var differ uint64
 	for at := k; at < len(a); at += w.words {
-		differ |= a[at] ^ b[at]
+		differ |= (a[at] ^ b[at])
 	}
 	return ^differ
 }
