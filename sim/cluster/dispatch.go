@@ -17,6 +17,7 @@ type Decided struct {
 	NowNs    int64
 	Chosen   int
 	Up       []int32
+	Prompt   int32 // tokens
 	Believed int32 // see router.View
 	Decision *router.Decision
 	Cached   []int32        // prompt tokens that are cached there in truth
@@ -148,7 +149,7 @@ func (s *Sim) route(c Config, id int32, now int64) (gone bool, err error) {
 func (s *Sim) tell(c Config, in *instance, id int32, chosen int, now int64) {
 	d := &s.decided
 	d.ID, d.NowNs, d.Chosen, d.Up, d.Decision = id, now, chosen, s.front.up, &s.decision
-	d.Believed, d.Router = in.view.Believed, 0
+	d.Believed, d.Router, d.Prompt = in.view.Believed, 0, s.work.Prompt[id]
 	if len(s.front.of) > 0 {
 		d.Router = int(s.front.of[id])
 	}

@@ -52,6 +52,19 @@ func decodes(n, context int64) Batch {
 	return Batch{Tokens: n, Requests: n, Context: context, DecodeContext: context, Attention2: 2*context + n}
 }
 
+// Prefill returns the time in nanoseconds of a step that computes so many
+// tokens of one prompt, after cached ones, and nothing else; 0 for no tokens.
+func Prefill(m StepModel, tokens, cached int64) int64 {
+	if tokens <= 0 {
+		return 0
+	}
+	var b Batch
+	b.Chunks = &[]Chunk{{tokens, cached}}
+	b.Tokens, b.Prefill, b.Requests, b.Context = tokens, tokens, 1, cached
+	b.Attention2 = tokens * (2*cached + tokens)
+	return m.StepNs(b)
+}
+
 // StepModel gives the time of a step in nanoseconds, at least 1.
 type StepModel interface {
 	StepNs(Batch) int64

@@ -279,6 +279,7 @@ tables:
   replicas: true
   timeline: false
   timeline_interval: 1
+  decisions: 0
   assignments: small
 routers:
   - name: random

@@ -41,8 +41,8 @@ type Cell struct {
 
 	Requests      int64  `parquet:"requests,delta" symbol:"n" doc:"requests that arrived over the whole run"`
 	Finished      int64  `parquet:"finished,delta" doc:"requests that finished, over the whole run"`
-	Rejected      int64  `parquet:"rejected,delta" doc:"requests that were turned away at their arrival, over the whole run: they could never fit into the KV cache, or the queue was full"`
-	Failed        int64  `parquet:"failed,delta" doc:"requests that failed, over the whole run"`
+	Rejected      int64  `parquet:"rejected,delta" doc:"requests that were turned away at their arrival, over the whole run: they could never fit into the KV cache, the queue was full, or no replica took requests"`
+	Failed        int64  `parquet:"failed,delta" doc:"requests that were lost with their replica, over the whole run"`
 	TimedOut      int64  `parquet:"timed_out,delta" doc:"requests that waited too long and left unserved, over the whole run"`
 	WindowStartUs *int64 `parquet:"window_start_us" unit:"us" symbol:"t0" doc:"arrival of the first request after the warm-up cut"`
 	WindowEndUs   *int64 `parquet:"window_end_us" unit:"us" symbol:"t1" doc:"last arrival; the window's length is T = t1 - t0"`
@@ -105,6 +105,10 @@ type Cell struct {
 	LostToRouting    *float64 `parquet:"lost_to_routing" unit:"share" better:"lower" doc:"(H* - Hu) / P: hits that these decisions miss with unlimited caches; under vllm-v1 with what is lost to whole blocks, since Hu counts full blocks and H* tokens; may be negative by the overtaken, see requests.ceiling_tokens"`
 	LostInFlight     *float64 `parquet:"lost_in_flight" unit:"share" better:"lower" doc:"(Hd - Hu) / P, a part of lost_to_routing: the prefix was on its way to that replica and not computed yet"`
 	LostToEviction   *float64 `parquet:"lost_to_eviction" unit:"share" better:"lower" doc:"(Hu - H) / P: hits that unlimited caches would have had under the same decisions"`
+	FalseTokens      int64    `parquet:"false_hit_tokens,delta" unit:"token" symbol:"Hf" doc:"of P, those that the router believed to be cached on the replica that it chose and that were not there at the first admission"`
+	MissedTokens     int64    `parquet:"missed_hit_tokens,delta" unit:"token" symbol:"Hm" doc:"of P, those that were cached there at the first admission and that the router did not know of, for decisions with a belief"`
+	FalseHits        *float64 `parquet:"false_hits" unit:"share" better:"lower" doc:"Hf / P; NULL for routers that believe nothing of caches"`
+	MissedHits       *float64 `parquet:"missed_hits" unit:"share" better:"none" doc:"Hm / P; NULL for routers that believe nothing of caches"`
 	Duplication      *float64 `parquet:"duplication" unit:"ratio" better:"lower" doc:"cached tokens summed over replicas / distinct cached tokens, mean over samples every 16 arrivals after the first quarter of the run"`
 	LoadImbalance    *float64 `parquet:"load_imbalance" unit:"ratio" better:"lower" doc:"tokens computed (prompt - cached - copied from host memory + output) by the busiest replica / the mean over replicas, for requests that arrived in the window and started"`
 	MaxRequestShare  *float64 `parquet:"max_request_share" unit:"share" better:"none" doc:"largest share of the requests that arrived in the window on one replica"`

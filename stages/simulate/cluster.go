@@ -39,6 +39,7 @@ type Cluster struct {
 	Scheduler string
 	Engine    engine.Params
 	Config    cluster.Config
+	Events    []EventParams
 
 	item experiment.Section
 }
@@ -57,13 +58,14 @@ func decodeCluster(in experiment.Instance) (*Cluster, error) {
 	var section struct {
 		Engine experiment.Section `yaml:"engine" doc:"scheduler of every replica"`
 		Step   experiment.Section `yaml:"step" doc:"step model of every replica"`
+		Events experiment.Section `yaml:"events" doc:"what happens to replicas: named events"`
 	}
 	h := &c.Hardware
 	wrong := in.Section.Decode(1, append(h.forms(in.Section), &c.Params, &section)...)
 	if wrong != nil { // what can be told in spite of it
 		section.Engine, _ = in.Section.Section("engine")
 	}
-	wrong = experiment.Join(wrong, h.decodeParts(in.Section), h.decodeStep(in.Section), c.decodeEngine(section.Engine))
+	wrong = experiment.Join(wrong, h.decodeParts(in.Section), h.decodeStep(in.Section), c.decodeEngine(section.Engine), c.decodeEvents(section.Events))
 	if wrong == nil {
 		wrong = h.require(in.Section, c.Params.KVTokens > 0 || c.blocks() > 0)
 	}
@@ -100,7 +102,7 @@ func (c *Cluster) build(in experiment.Section, model hardware.Model) error {
 		return in.Errorf("gpu", fmt.Sprintf("memory for the %.1f GB of weights of %s: raise tensor_parallel or memory_utilization",
 			float64(model.WeightBytes())/1e9, model.Name), nil)
 	}
-	c.Config = cluster.Config{Replicas: p.Replicas, Step: step, KVTokens: kv, Engine: c.Engine}
+	c.Config = cluster.Config{Replicas: p.Replicas, Step: step, KVTokens: kv, Engine: c.Engine, Events: eventsOf(c.Events)}
 	return nil
 }
 
@@ -167,6 +169,9 @@ func (c *Cluster) key() string {
 	}
 	for _, p := range param.Canonical(c.Engine) {
 		parts = append(parts, "engine."+p)
+	}
+	for i := range c.Events {
+		parts = append(parts, param.Nest(fmt.Sprint("events.", i), param.Canonical(&c.Events[i]))...)
 	}
 	return strings.Join(parts, "\n")
 }

@@ -1,6 +1,7 @@
 // Package simulate runs the cells of an experiment: simulated clusters behind
 // routers. It writes tables `cells` (one row a cell), `requests` (all of them,
-// a sample, or none), `replicas` and, where it is asked for, `timeline`. Plan.Trace
+// a sample, or none), `replicas` and, where they are asked for, `timeline` and
+// `decisions`. Plan.Trace
 // runs one cell again for the steps of one of its replicas.
 //
 // # From a file to rows
@@ -82,7 +83,7 @@ import "switchyard/stages/table"
 // Version is part of every cell's key. Raise it by one when the same
 // parameters give other rows than before: a change of the engine, a router or
 // a metric. Cells of another version are run again.
-const Version = 2
+const Version = 3
 
 // The tables.
 var (
@@ -92,9 +93,13 @@ var (
 		"One row a request of a cell: where it went, what it found cached, and when it started and finished.")
 	Replicas = table.New[Replica]("replicas",
 		"One row a replica of a cell: what it served, computed, cached and evicted.")
+	Decisions = table.New[Decision]("decisions",
+		"What a router saw and how it judged, one row a replica of each decision that is kept; see also cells.false_hits and cells.missed_hits.")
 	Timeline = table.New[Moment]("timeline",
 		"One row a replica and moment of a cell, at equal intervals: its queue, batch, KV cache and step. Kept with tables: {timeline: true}.")
 )
 
 // Tables lists the tables that the stage writes, the deciding one first.
-func Tables() []table.Definition { return []table.Definition{Cells, Requests, Replicas, Timeline} }
+func Tables() []table.Definition {
+	return []table.Definition{Cells, Requests, Replicas, Timeline, Decisions}
+}

@@ -32,12 +32,13 @@ type input struct {
 
 // worker is what a worker keeps from cell to cell.
 type worker struct {
-	sim      cluster.Sim
-	meter    Meter
-	requests []Request
-	replicas []Replica
-	timeline sampler
-	cell     [1]Cell
+	sim       cluster.Sim
+	meter     Meter
+	requests  []Request
+	replicas  []Replica
+	timeline  sampler
+	decisions decider
+	cell      [1]Cell
 }
 
 // Job returns a task for each cell of the plan. The tables it lists depend on
@@ -54,6 +55,9 @@ func Job(p *Plan, o Options) run.Job {
 	}
 	if t.Timeline {
 		j.Tables = append(j.Tables, Timeline)
+	}
+	if t.Decisions > 0 {
+		j.Tables = append(j.Tables, Decisions)
 	}
 	var tables []string
 	for _, d := range j.Tables {
@@ -112,6 +116,9 @@ func taskKey(r *Run, e *experiment.Experiment) string {
 	if e.Tables.Timeline {
 		key += fmt.Sprintf(" timeline_interval=%v", e.Tables.Interval)
 	}
+	if e.Tables.Decisions > 0 {
+		key += fmt.Sprintf(" decisions=%v", e.Tables.Decisions)
+	}
 	return key
 }
 
@@ -146,6 +153,9 @@ func (p *Plan) simulate(r *Run, w *workload.Workload, own *worker, out *run.Sink
 		own.timeline.finish(result.EndNs)
 		out.Write(Timeline.Rows(own.timeline.rows))
 	}
+	if tables.Decisions > 0 {
+		out.Write(Decisions.Rows(own.decisions.rows))
+	}
 	out.Count(int64(w.Len()))
 	return nil
 }
@@ -158,6 +168,11 @@ func (p *Plan) measure(r *Run, w *workload.Workload, own *worker) (*cluster.Resu
 	if e.Tables.Timeline {
 		own.timeline.reset(r.Index, e.Tables.Interval, config.Replicas, config.KVTokens)
 		config.Watch = &own.timeline
+	}
+	config.Sight = c.Router.Sight
+	if e.Tables.Decisions > 0 {
+		own.decisions.reset(r.Index, c, e.Tables.Decisions)
+		config.Decisions = &own.decisions
 	}
 	result, err := own.sim.Run(config, w, c.Router.Policy.Name, c.Router.Params, e.Seed, r.Replication)
 	if err != nil {

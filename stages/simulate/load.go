@@ -16,7 +16,7 @@ func (m *Meter) load(w *workload.Workload, r *cluster.Result) {
 	micros(m.finish, r.FinishNs)
 	m.prompt, m.output, m.ceiling = w.Prompt, w.Output, r.Ceiling
 	m.cached, m.host, m.best, m.unlimited, m.dispatched = r.Cached, r.Host, r.Best, r.Unlimited, r.Dispatched
-	m.replica, m.preemptions = r.Replica, r.Preemptions
+	m.replica, m.preemptions, m.believed = r.Replica, r.Preemptions, r.Believed
 	for i, s := range r.Status {
 		switch s {
 		case cluster.Finished:

@@ -4,7 +4,7 @@ package simulate
 const (
 	finished = iota
 	rejected
-	failed // none of the others: no engine leaves one, the tables have room for it
+	failed // its replica failed
 	timedOut
 )
 
@@ -28,14 +28,15 @@ type Meter struct {
 	prompt, output, cached, best            []int32
 	host                                    []int32
 	ceiling, unlimited, dispatched, replica []int32
+	believed                                []int32 // -1 without a belief
 	preemptions                             []int16
 	status                                  []uint8
 	in                                      []bool // arrived in the window of the last Measure
 	ordered                                 bool   // the requests arrived in order of index
 
 	own struct {
-		prompt, output, cached, host, best, ceiling, unlimited, dispatched, replica []int32
-		preemptions                                                                 []int16
+		prompt, output, cached, host, best, ceiling, unlimited, dispatched, replica, believed []int32
+		preemptions                                                                           []int16
 	}
 
 	ttft, e2e, queue []int64 // of the requests measured
@@ -52,13 +53,13 @@ func (m *Meter) Rows(rows []Request, replicas int32) {
 	n := len(rows)
 	m.size(n, int(replicas))
 	o := &m.own
-	for _, s := range []*[]int32{&o.prompt, &o.output, &o.cached, &o.host, &o.best, &o.ceiling, &o.unlimited, &o.dispatched, &o.replica} {
+	for _, s := range []*[]int32{&o.prompt, &o.output, &o.cached, &o.host, &o.best, &o.ceiling, &o.unlimited, &o.dispatched, &o.replica, &o.believed} {
 		*s = grow(*s, n)
 	}
 	o.preemptions = grow(o.preemptions, n)
 	m.prompt, m.output, m.cached, m.host, m.best = o.prompt, o.output, o.cached, o.host, o.best
 	m.ceiling, m.unlimited, m.dispatched, m.replica = o.ceiling, o.unlimited, o.dispatched, o.replica
-	m.preemptions = o.preemptions
+	m.preemptions, m.believed = o.preemptions, o.believed
 	for i := range rows {
 		r := &rows[i]
 		m.arrival[i], m.start[i] = r.ArrivalUs, instant(r.StartedUs)
@@ -67,7 +68,10 @@ func (m *Meter) Rows(rows []Request, replicas int32) {
 		m.cached[i], m.best[i], m.ceiling[i] = r.CachedTokens, r.BestCachedTokens, r.CeilingTokens
 		m.host[i] = r.HostTokens
 		m.unlimited[i], m.dispatched[i] = r.UnlimitedTokens, r.DispatchedTokens
-		m.replica[i] = r.Replica
+		m.replica[i], m.believed[i] = r.Replica, -1
+		if r.BelievedTokens != nil {
+			m.believed[i] = *r.BelievedTokens
+		}
 		m.preemptions[i] = int16(r.Preemptions)
 		m.status[i] = failed
 		for s, name := range statusNames {

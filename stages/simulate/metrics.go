@@ -41,6 +41,8 @@ type Metrics struct {
 	PromptTokens, CachedTokens, CeilingTokens     int64
 	HostTokens                                    int64
 	UnlimitedTokens, DispatchedTokens, BestTokens int64
+	FalseTokens, MissedTokens                     int64
+	FalseHits, MissedHits                         float64
 	HitRate, HitCeiling, BestHitRate              float64
 	LostToRouting, LostInFlight, LostToEviction   float64
 	LoadImbalance, MaxRequestShare                float64
@@ -56,6 +58,7 @@ type tally struct {
 	within                     int64
 	outputDone, promptDone     int64
 	systemUs, queueUs          int64
+	beliefs                    int64 // requests of which the router believed something
 }
 
 // bounds is an objective in the units of the pass.
@@ -93,7 +96,7 @@ func (m *Meter) Measure(warmUp float64, slo experiment.SLO) Metrics {
 	m.pass(&out, &t, boundsOf(slo))
 	out.latencies(m, &t)
 	out.rates(m, &t)
-	out.hits()
+	out.hits(&t)
 	out.balance(m)
 	out.doubts()
 	return out
@@ -196,7 +199,9 @@ func (m *Meter) pass(out *Metrics, t *tally, within bounds) {
 		if m.preemptions != nil {
 			out.Preemptions += int64(m.preemptions[i])
 		}
-		m.routed[m.replica[i]]++
+		if m.replica[i] >= 0 {
+			m.routed[m.replica[i]]++
+		}
 		if start >= 0 {
 			m.tokens[m.replica[i]] += int64(m.prompt[i]-m.cached[i]-m.host[i]) + int64(m.output[i])
 			out.PromptTokens += int64(m.prompt[i])
@@ -206,6 +211,12 @@ func (m *Meter) pass(out *Metrics, t *tally, within bounds) {
 			out.UnlimitedTokens += int64(m.unlimited[i])
 			out.DispatchedTokens += int64(m.dispatched[i])
 			out.BestTokens += int64(m.best[i])
+			if b := m.believed[i]; b >= 0 {
+				b = min(b, m.prompt[i]-1) // the last prompt token is always computed
+				t.beliefs++
+				out.FalseTokens += int64(max(0, b-m.cached[i]))
+				out.MissedTokens += int64(max(0, m.cached[i]-b))
+			}
 		}
 		if !done {
 			continue
@@ -279,7 +290,7 @@ func (out *Metrics) rates(m *Meter, t *tally) {
 }
 
 // hits fills the shares of prompt tokens.
-func (out *Metrics) hits() {
+func (out *Metrics) hits(t *tally) {
 	p := float64(out.PromptTokens)
 	out.HitRate = ratio(float64(out.CachedTokens), p)
 	out.HitCeiling = ratio(float64(out.CeilingTokens), p)
@@ -287,6 +298,11 @@ func (out *Metrics) hits() {
 	out.LostToRouting = ratio(float64(out.CeilingTokens-out.UnlimitedTokens), p)
 	out.LostInFlight = ratio(float64(out.DispatchedTokens-out.UnlimitedTokens), p)
 	out.LostToEviction = ratio(float64(out.UnlimitedTokens-out.CachedTokens), p)
+	out.FalseHits, out.MissedHits = math.NaN(), math.NaN()
+	if t.beliefs > 0 {
+		out.FalseHits = ratio(float64(out.FalseTokens), p)
+		out.MissedHits = ratio(float64(out.MissedTokens), p)
+	}
 }
 
 // balance fills the spread over replicas.

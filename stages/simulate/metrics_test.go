@@ -46,6 +46,10 @@ func randomRows(s shape, seed int) []Request {
 			row.OutputTokens = 1
 		}
 		row.Replica = int32(r.IntN(s.replicas))
+		if seed > 0 && r.Float64() < 0.8 {
+			believed := int32(r.IntN(int(row.PromptTokens) + 1))
+			row.BelievedTokens = &believed
+		}
 		row.Preemptions = int32(r.IntN(2))
 		row.Status = "finished"
 		u := r.Float64()

@@ -26,6 +26,7 @@ func naive(rows []Request, replicas int, warmUp float64, slo experiment.SLO) Met
 	t0, t1 := m.WindowStartUs, m.WindowEndUs
 	seconds := float64(t1-t0) / 1e6
 	var outputs, prompts, within float64
+	beliefs := 0
 	for _, r := range rows {
 		switch r.Status {
 		case "finished":
@@ -59,6 +60,18 @@ func naive(rows []Request, replicas int, warmUp float64, slo experiment.SLO) Met
 			m.UnlimitedTokens += int64(r.UnlimitedTokens)
 			m.DispatchedTokens += int64(r.DispatchedTokens)
 			m.BestTokens += int64(r.BestCachedTokens)
+			if r.BelievedTokens != nil {
+				beliefs++
+				wrong := int64(*r.BelievedTokens) - int64(r.CachedTokens)
+				if *r.BelievedTokens == r.PromptTokens { // nobody hits the last token
+					wrong--
+				}
+				if wrong > 0 {
+					m.FalseTokens += wrong
+				} else {
+					m.MissedTokens -= wrong
+				}
+			}
 			tokens[r.Replica] += float64(r.PromptTokens - r.CachedTokens + r.OutputTokens)
 		}
 		if r.Status != "finished" {
@@ -115,6 +128,10 @@ func naive(rows []Request, replicas int, warmUp float64, slo experiment.SLO) Met
 	m.LostToRouting = share(m.CeilingTokens - m.UnlimitedTokens)
 	m.LostInFlight = share(m.DispatchedTokens - m.UnlimitedTokens)
 	m.LostToEviction = share(m.UnlimitedTokens - m.CachedTokens)
+	m.FalseHits, m.MissedHits = nan, nan
+	if beliefs > 0 {
+		m.FalseHits, m.MissedHits = share(m.FalseTokens), share(m.MissedTokens)
+	}
 	m.LoadImbalance, m.MaxRequestShare = nan, nan
 	if sum(tokens) > 0 {
 		m.LoadImbalance = greatest(tokens) / mean(tokens)

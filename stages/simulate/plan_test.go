@@ -143,7 +143,7 @@ func TestPlanErrors(t *testing.T) {
 // does.
 func TestCellKey(t *testing.T) {
 	base := mustPlan(t)
-	const golden = "6b3a75a2bb8b46ab1bc69305bc90fa6abe4ee572155032a7961132b90bba39fe"
+	const golden = "9fc2e397c905401a452e2f2fcc7430d8bce6524b38f9334ce00e3f647a8cb428"
 	if got := base.Runs[0].Key; got != golden {
 		t.Errorf("the first key is %s, expected %s; raise Version if cells give other rows than before", got, golden)
 	}

@@ -19,6 +19,7 @@ type Router struct {
 	Name   string
 	Policy router.Policy
 	Params router.Params
+	Sight  router.Sight
 }
 
 // decodeRouter decodes an item of `routers` for a cluster of so many replicas.
@@ -33,7 +34,14 @@ func decodeRouter(in experiment.Instance, replicas int) (*Router, error) {
 	}
 	r := &Router{Name: in.Name, Policy: policy, Params: policy.New()}
 	var own RouterParams
-	if err := in.Section.Decode(replicas, &own, r.Params); err != nil {
+	var section struct {
+		View experiment.Section `yaml:"view" doc:"what the routers see of the cluster, whatever their policy"`
+	}
+	wrong := in.Section.Decode(replicas, &own, &section, r.Params)
+	if wrong != nil { // what can be told in spite of it
+		section.View, _ = in.Section.Section("view")
+	}
+	if err := experiment.Join(wrong, section.View.Decode(replicas, &r.Sight)); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -41,5 +49,6 @@ func decodeRouter(in experiment.Instance, replicas int) (*Router, error) {
 
 // key says all that a router contributes to what happens in a cell.
 func (r *Router) key() string {
-	return strings.Join(append([]string{"policy=" + r.Policy.Name}, param.Canonical(r.Params)...), "\n")
+	parts := append([]string{"policy=" + r.Policy.Name}, param.Canonical(r.Params)...)
+	return strings.Join(append(parts, param.Nest("view", param.Canonical(&r.Sight))...), "\n")
 }

@@ -115,6 +115,9 @@ func appendRequests(rows []Request, cell int32, m *Meter, share float64) []Reque
 			HostTokens: m.host[i], BestCachedTokens: m.best[i], CeilingTokens: m.ceiling[i],
 			UnlimitedTokens: m.unlimited[i], DispatchedTokens: m.dispatched[i], InWindow: m.in[i],
 		}
+		if m.believed[i] >= 0 {
+			row.BelievedTokens = &m.believed[i]
+		}
 		if m.preemptions != nil {
 			row.Preemptions = int32(m.preemptions[i])
 		}

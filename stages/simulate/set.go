@@ -61,6 +61,8 @@ func (c *Cell) SetMetrics(m *Metrics) {
 	c.HitRate, c.HitCeiling, c.BestHitRate = f.of(m.HitRate), f.of(m.HitCeiling), f.of(m.BestHitRate)
 	c.LostToRouting, c.LostInFlight = f.of(m.LostToRouting), f.of(m.LostInFlight)
 	c.LostToEviction = f.of(m.LostToEviction)
+	c.FalseTokens, c.MissedTokens = m.FalseTokens, m.MissedTokens
+	c.FalseHits, c.MissedHits = f.of(m.FalseHits), f.of(m.MissedHits)
 	c.LoadImbalance, c.MaxRequestShare = f.of(m.LoadImbalance), f.of(m.MaxRequestShare)
 	c.Preemptions = m.Preemptions
 	c.Warnings = slices.Concat(m.Warnings, c.missesRate(), generate.Doubts(c.Source))
