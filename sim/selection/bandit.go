@@ -26,7 +26,8 @@ var banditEntry = Entry{
 //
 // with B batches, so that a round drops its best candidate with a probability
 // of at most delta. When the questions are out the most accurate survivor wins.
-// With the penalty Lambda its value takes accuracy's place.
+// Where costs
+// matter, value takes accuracy's place.
 type Bandit struct {
 	Delta float64 `yaml:"delta" default:"0.1" min:"1e-9" max:"0.999" unit:"probability" doc:"chance that a round drops its best candidate"`
 	Batch int     `yaml:"batch" default:"25" min:"1" unit:"questions" doc:"questions between two looks"`
@@ -74,7 +75,7 @@ type race struct {
 	set   []uint64
 	alloc []int32
 	sums  []float64 // of scores, by candidate
-	fees  []float64 // lambda * cost, by candidate
+	fees  []float64 // for cost, by candidate
 	alive []int32
 }
 
@@ -131,12 +132,12 @@ func (r *race) answer(module int, list []int32) error {
 		for _, s := range scores {
 			r.sums[i] += float64(s)
 		}
-		if r.Lambda > 0 {
+		if r.priced() {
 			cost, err := r.world.Cost(r.alloc)
 			if err != nil {
 				return err
 			}
-			r.fees[i] = float64(r.Lambda * cost)
+			r.fees[i] = r.fee(cost)
 		}
 	}
 	return nil

@@ -32,7 +32,7 @@ type Halving struct {
 type arm struct {
 	alloc []int32
 	sum   float64 // of scores
-	fee   float64 // lambda * cost
+	fee   float64 // for its cost
 	drawn int
 }
 
@@ -162,12 +162,12 @@ func answerArms(l *ledger, arms []arm, list []int32, set []uint64) error {
 		for _, s := range scores {
 			a.sum += float64(s)
 		}
-		if l.Lambda > 0 {
+		if l.priced() {
 			cost, err := l.world.Cost(a.alloc)
 			if err != nil {
 				return err
 			}
-			a.fee = float64(l.Lambda * cost)
+			a.fee = l.fee(cost)
 		}
 	}
 	return nil

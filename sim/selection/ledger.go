@@ -31,8 +31,8 @@ func open(name string, p Problem, needsScores bool) (*ledger, error) {
 	if needsScores && c.aggregate != nil {
 		return nil, fmt.Errorf("%s: %w", name, ErrNoScores)
 	}
-	if p.Budget < 0 || p.Dollars < 0 || p.Lambda < 0 || math.IsNaN(p.Lambda) {
-		return nil, fmt.Errorf("%s: budget %d, dollars %g and lambda %g must be at least 0", name, p.Budget, p.Dollars, p.Lambda)
+	if p.Budget < 0 || p.Dollars < 0 || !(p.Lambda >= 0) || !(p.Cap >= 0) {
+		return nil, fmt.Errorf("%s: budget %d, dollars %g, lambda %g and cap %g must be at least 0", name, p.Budget, p.Dollars, p.Lambda, p.Cap)
 	}
 	if p.Budget == 0 {
 		p.Budget = DefaultBudget
@@ -163,8 +163,21 @@ func (l *ledger) spent() error {
 
 // value is what the optimisers climb: accuracy less the penalty for cost.
 func (l *ledger) value(slot int32) float64 {
-	return l.accuracy[slot] - float64(l.Lambda*l.cost[slot])
+	return l.accuracy[slot] - l.fee(l.cost[slot])
 }
+
+// fee is the penalty for cost. Beyond the cap it exceeds whatever accuracy can
+// bring, and rises, so that a climb that begins there goes down in cost first.
+func (l *ledger) fee(cost float64) float64 {
+	fee := float64(l.Lambda * cost)
+	if l.Cap > 0 && cost > l.Cap {
+		fee += 2 + cost
+	}
+	return fee
+}
+
+// priced says whether costs matter at all.
+func (l *ledger) priced() bool { return l.Lambda > 0 || l.Cap > 0 }
 
 // evaluations counts parts of questions as parts, rounded up.
 func (l *ledger) evaluations() int {

@@ -16,6 +16,7 @@ type Problem struct {
 	Budget    int         // evaluations; 0 means DefaultBudget
 	Dollars   float64     // what the run may spend on answers; 0 means no limit
 	Lambda    float64     // accuracy that a dollar a question must bring: value = accuracy - Lambda*cost
+	Cap       float64     // dollars a question that an allocation may cost; 0 means no limit
 	Stream    *rng.Stream // the run's own
 }
 

@@ -10,7 +10,7 @@ import (
 // ballot counts approvals: each question approves of all candidates that share
 // its highest score
 //
-//	score = gamma*right + alpha*(1-blame) - lambda*cost.
+//	score = gamma*right + alpha*(1-blame) - fee(cost).
 //
 // The released code keeps candidates in a counter whose ties go to the one
 // inserted first: the first question's best in the order of the list, then
@@ -57,7 +57,7 @@ func newBallot(l *ledger, gamma, alpha float64) *ballot {
 }
 
 // bitwise says whether words of 64 questions can be counted at once.
-func (b *ballot) bitwise() bool { return b.l.binary != nil && b.sets != nil && b.l.Lambda == 0 }
+func (b *ballot) bitwise() bool { return b.l.binary != nil && b.sets != nil && !b.l.priced() }
 
 // levelsOf groups the classes by score, the best first.
 func levelsOf(gamma, alpha float64) (levels [][]int) {
@@ -184,9 +184,9 @@ func (b *ballot) numbersOf(slot int32, row []float64) error {
 	if err := l.scoresAt(slot, l.part); err != nil {
 		return err
 	}
-	penalty := float64(l.Lambda * l.cost[slot])
+	fee := l.fee(l.cost[slot])
 	for q := range row {
-		row[q] = float64(b.gamma*float64(l.part[q])) + float64(b.alpha*(1-float64(b.blame[q]))) - penalty
+		row[q] = float64(b.gamma*float64(l.part[q])) + float64(b.alpha*(1-float64(b.blame[q]))) - fee
 	}
 	return nil
 }

@@ -181,7 +181,7 @@ func (*Exhaustive) Run(p Problem) (Outcome, error) {
 	if !ok || size > uint64(l.Budget) {
 		return Outcome{}, fmt.Errorf("%s: the space is larger than the budget of %d evaluations: raise it, or take random", name, l.Budget)
 	}
-	if counter, ok := l.world.(Counter); ok && l.Lambda == 0 && l.Problem.Dollars == 0 {
+	if counter, ok := l.world.(Counter); ok && !l.priced() && l.Problem.Dollars == 0 {
 		return countAll(l, counter, int(size))
 	}
 	c := &climb{ledger: l}

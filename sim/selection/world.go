@@ -76,6 +76,14 @@ type Culprits interface {
 	Culprits(alloc []int32, module int, dst []uint64) error
 }
 
+// Failures is implemented by worlds that know where a module failed itself,
+// whatever became of the answer.
+type Failures interface {
+	// Failures sets the bit of each question where the module failed itself, and
+	// clears the others.
+	Failures(alloc []int32, module int, dst []uint64) error
+}
+
 // Diagnoser says how far a module is to blame for a wrong answer.
 type Diagnoser interface {
 	// Blame writes for each question 1 (responsible), 0 (not responsible, or the
