@@ -55,6 +55,7 @@ type blockIndex struct {
 	free     int32   // a chain of unused extents, by next
 	size     []int64 // blocks, by list
 	path     []int32
+	scratch  []int32 // of most
 }
 
 // newBlockIndex returns an empty index of w's prompts.
@@ -345,5 +346,16 @@ func (x *blockIndex) drop(replica int) {
 			x.shorten(e, l, x.extents[e].to-x.extents[e].from)
 		}
 		e = next
+	}
+}
+
+// most raises dst to what match says where that is more.
+func (x *blockIndex) most(id int32, dst []int32) {
+	if x.scratch == nil {
+		x.scratch = make([]int32, x.replicas)
+	}
+	x.match(id, x.scratch)
+	for i, m := range x.scratch {
+		dst[i] = max(dst[i], m)
 	}
 }

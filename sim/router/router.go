@@ -221,6 +221,7 @@ func Policies() []Policy {
 		sessionAffinityPolicy, rendezvousPolicy, boundedHashPolicy, kubeAIPrefixHashPolicy, smgPrefixHashPolicy, vllmRouterHashPolicy,
 		preblePolicy,
 		vllmDPPolicy, envoyPolicy,
+		llmDPolicy,
 	}
 }
 

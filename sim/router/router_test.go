@@ -71,7 +71,7 @@ func (s *state) build(name string, change func(Params)) Router {
 	if change != nil {
 		change(params)
 	}
-	return params.Build(Env{Replicas: s.view.Replicas, Random: rng.New(1, 1, name)})
+	return params.Build(Env{Replicas: s.view.Replicas, Random: rng.New(1, 1, name), Work: s.view.Work, KVTokens: s.view.KVTokens})
 }
 
 // wants checks that a policy chooses all of the given replicas, and no other, over many draws.
