@@ -9,6 +9,7 @@ type Index struct {
 	replicas int
 	tokens   []int32
 	holders  []int32 // by node: replicas with tokens of it
+	held     []int64 // by replica: tokens in all
 	path     []int32
 }
 
@@ -17,6 +18,7 @@ func (x *Index) Reset(f *workload.Forest, replicas int) {
 	x.forest, x.replicas = f, replicas
 	x.tokens = cleared(x.tokens, f.Nodes()*replicas)
 	x.holders = cleared(x.holders, f.Nodes())
+	x.held = cleared(x.held, replicas)
 }
 
 // Set says that a replica now has so many tokens of a node cached.
@@ -28,8 +30,12 @@ func (x *Index) Set(replica int, node, tokens int32) {
 	case had > 0 && tokens == 0:
 		x.holders[node]--
 	}
+	x.held[replica] += int64(tokens - x.tokens[at])
 	x.tokens[at] = tokens
 }
+
+// Held returns the tokens that a replica has cached.
+func (x *Index) Held(replica int) int64 { return x.held[replica] }
 
 // Drop forgets all that a replica has cached.
 func (x *Index) Drop(replica int) {

@@ -218,6 +218,7 @@ func Policies() []Policy {
 	return []Policy{
 		randomPolicy, roundRobinPolicy, leastRequestsPolicy, leastTokensPolicy, powerOfTwoPolicy,
 		consistentHashPolicy, prefixAffinityPolicy, prefixThresholdPolicy, cacheAwarePolicy, recordedPolicy,
+		sglangCacheAwarePolicy, smgCacheAwarePolicy,
 		sessionAffinityPolicy, rendezvousPolicy, boundedHashPolicy, kubeAIPrefixHashPolicy, smgPrefixHashPolicy, vllmRouterHashPolicy,
 		preblePolicy,
 		vllmDPPolicy, envoyPolicy,
