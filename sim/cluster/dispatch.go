@@ -129,7 +129,7 @@ func (s *Sim) route(c Config, id int32, now int64) (gone bool, err error) {
 	}
 	uncached := int32(0)
 	if len(f.uncached) > 0 {
-		uncached = w.Prompt[id] - s.cache.Match(chosen, leaf)
+		uncached = max(1, w.Prompt[id]-s.cache.Match(chosen, leaf))
 	}
 	f.sent(in, id, chosen, uncached)
 	rp := s.engine[chosen]

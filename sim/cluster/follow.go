@@ -31,11 +31,11 @@ func (l *follow) reset(f *front, replicas int, index bool, random uint64) {
 	}
 }
 
-func (l *follow) start(cache *engine.Cache, w *workload.Workload) {
+func (l *follow) start(cache *engine.Cache, w *workload.Workload, block int32) {
 	l.cache = cache
 	cache.Journal(l.index || l.notices)
 	if l.index {
-		l.events.Reset(&w.Forest, len(l.bornNs))
+		l.events.Reset(&w.Forest, len(l.bornNs), block)
 	}
 }
 

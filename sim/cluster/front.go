@@ -109,7 +109,7 @@ func (f *front) reset(c Config, w *workload.Workload, cache *engine.Cache, polic
 		f.observe = f.observe || in.observer != nil || in.queuer != nil
 		f.follow.notices = f.follow.notices || in.evictee != nil && f.sight.NoticeMs >= 0
 	}
-	f.follow.start(cache, w)
+	f.follow.start(cache, w, c.Engine.Rules().Block)
 }
 
 // reads settles where loads and metrics come from.

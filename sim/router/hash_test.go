@@ -39,7 +39,7 @@ func newPrompts(t testing.TB, replicas int, prompts []prompt) *View {
 	}
 	v := &View{Replicas: replicas, Up: all(replicas), Requests: make([]int32, replicas), Tokens: make([]int64, replicas), Work: w,
 		Outputs: NewOutputs(w, engine.Knowledge{}, 0), KVTokens: 100000, Gauges: make([]Gauge, replicas), Events: new(Index)}
-	v.Events.Reset(&w.Forest, replicas)
+	v.Events.Reset(&w.Forest, replicas, 1)
 	return v
 }
 

@@ -7,15 +7,17 @@ import "switchyard/sim/workload"
 type Index struct {
 	forest   *workload.Forest
 	replicas int
+	block    int32 // tokens that are cached together, 1 for any number
 	tokens   []int32
 	holders  []int32 // by node: replicas with tokens of it
 	held     []int64 // by replica: tokens in all
 	path     []int32
 }
 
-// Reset empties the index and lays it out for a forest and a number of replicas.
-func (x *Index) Reset(f *workload.Forest, replicas int) {
-	x.forest, x.replicas = f, replicas
+// Reset empties the index and lays it out for a forest and a number of
+// replicas, whose caches hold blocks of so many tokens.
+func (x *Index) Reset(f *workload.Forest, replicas int, block int32) {
+	x.forest, x.replicas, x.block = f, replicas, max(1, block)
 	x.tokens = cleared(x.tokens, f.Nodes()*replicas)
 	x.holders = cleared(x.holders, f.Nodes())
 	x.held = cleared(x.held, replicas)
@@ -60,10 +62,11 @@ func (x *Index) Match(leaf int32, dst []int32) (most int32) {
 	for i := len(x.path) - 1; i >= 0; i-- {
 		n := x.path[i]
 		start := f.End[n] - f.Tokens[n]
+		whole := start / x.block * x.block // what ends in the middle of a block is cached with what follows
 		row := x.tokens[int(n)*x.replicas:][:x.replicas]
 		grew := false
 		for r, t := range row {
-			if t > 0 && dst[r] == start {
+			if t > 0 && dst[r] == whole {
 				dst[r] = start + t
 				most = max(most, dst[r])
 				grew = true
