@@ -40,14 +40,30 @@
 //	all     no LLM: right iff all are right, else the first wrong one
 //	any     no LLM: right iff some is right, else the first
 //
-// Prompts, costs and questions that a module reads beside answers play no part
-// in that. So locate-solve is two modules of rule answer, self-refine is answer,
+// Whether a module also reads the question plays no part in that. So locate-solve is two modules of rule answer, self-refine is answer,
 // critic, refine, a debate is answers, judges and a vote.
 //
 // A module is to blame for a wrong answer of the system iff it failed itself:
 // an answer or refine module that did not succeed; a critic that passed a wrong
 // answer or flagged a right one; a judge whose answer is wrong though it could
 // have been right.
+//
+// Another prompt is another ability, and other luck at the skill; the rest of
+// the latent is the model's.
+//
+// # Other worlds
+//
+// CaseStudy is a fixed world of 100 questions. Recorded answers from a table of
+// allocations and questions, Averages knows the means of allocations alone, and
+// Table is a small world written out, to meet or break assumptions on purpose.
+//
+// # Cost
+//
+// A question costs, over the modules with an LLM,
+//
+//	calls (price of a call + prompt tokens x input price + output tokens x output price)
+//
+// with Usage by module and Price by model. Every module is always called.
 //
 // # Invariants
 //
@@ -63,9 +79,12 @@
 //
 // # Example
 //
-//	debate, _ := compound.NewDebate().Graph()
-//	pool := compound.NewToy()
-//	split, _ := pool.Build(debate, compound.Env{Seed: 1, Replication: 1, Pool: 0})
+//	p := new(compound.Debate)
+//	param.Defaults(p) // three generators, three debaters, one round
+//	g, err := p.Graph()
+//	...
+//	split, err := compound.NewToy().Build(g, compound.Env{Seed: 1, Replication: 1, Pool: 0})
+//	...
 //	counts := make([]int32, split.Train.Allocations())
-//	split.Train.Counts(0, counts)
+//	err = split.Train.Counts(counts)
 package compound
