@@ -21,7 +21,7 @@ func blockStateOf(t *testing.T, replicas int, w *workload.Workload) *state {
 	s := &state{t: t}
 	s.cache.Reset(&w.Forest, replicas, engine.Rules{Evict: "token"})
 	events := new(Index)
-	events.Reset(&w.Forest, replicas)
+	events.Reset(&w.Forest, replicas, 1)
 	s.view = View{Replicas: replicas, Up: all(replicas), Outputs: NewOutputs(w, engine.Knowledge{}, 0), Requests: make([]int32, replicas),
 		Tokens: make([]int64, replicas), Gauges: make([]Gauge, replicas), KVTokens: 1000, Cache: &s.cache, Events: events, Work: w}
 	return s

@@ -223,7 +223,7 @@ func Policies() []Policy {
 		preblePolicy,
 		vllmDPPolicy, envoyPolicy,
 		llmDPolicy,
-		vllmDPPolicy, envoyPolicy, dynamoPolicy, dynamo03Policy, dynamo01Policy,
+		dynamoPolicy, dynamo03Policy, dynamo01Policy,
 	}
 }
 
