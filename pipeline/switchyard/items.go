@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"switchyard/pipeline/experiments"
 	"switchyard/sim/engine"
@@ -49,6 +50,7 @@ func clusterItems() []item {
 	return []item{{named{"clusters", "replicas behind a router"}, []named{
 		{"engine", "how a replica forms batches; list schedulers"},
 		{"step", "how long a step takes, in place of mfu, mbu and overheads; list steps"},
+		{"events", "what happens to replicas: they fail, drain, join or are slow; list events"},
 	}, simulate.ClusterParts(), clusterExample}}
 }
 
@@ -95,11 +97,24 @@ func formatItems() (items []item) {
 	return items
 }
 
+func eventItems() []item {
+	return []item{{named{"events", "what happens to replicas while requests run, by name"}, nil, []any{new(simulate.EventParams)}, eventExample}}
+}
+
+func viewItems() []item {
+	return []item{{named{"view", "what routers see of the cluster, whatever their policy"}, nil, []any{new(router.Sight)}, viewExample}}
+}
+
 func routerItems() (items []item) {
 	for _, p := range router.Policies() {
-		items = append(items, item{named{p.Name, p.Summary}, []named{
-			{"needs", p.Needs}, {"ties", p.TieBreak}, {"source", p.Source},
-		}, []any{p.New()}, ""})
+		facts := []named{{"needs", p.Needs}}
+		for _, f := range []named{{"formula", p.Formula}, {"believes", p.Belief}, {"how fresh", p.Staleness}, {"terms", strings.Join(p.Terms, ", ")}} {
+			if f.summary != "" {
+				facts = append(facts, f)
+			}
+		}
+		facts = append(facts, named{"ties", p.TieBreak}, named{"source", p.Source})
+		items = append(items, item{named{p.Name, p.Summary}, facts, []any{p.New()}, ""})
 	}
 	return items
 }

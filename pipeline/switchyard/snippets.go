@@ -38,6 +38,23 @@ clusters:
     engine: {scheduler: lecture, chunk_tokens: {sweep: [512, 2048]}}
 `
 
+const eventExample = `
+clusters:
+  - name: a6000x4
+    replicas: 4
+    model: mistral-7b
+    gpu: a6000
+    events:
+      crash: {event: fail, replica: 3, at_s: 60, back_s: 90}
+      lame: {event: slow, replica: 0, factor: 2}
+`
+
+const viewExample = `
+routers:
+  - {name: herd, policy: least-requests, view: {loads: polled, poll_ms: {sweep: [100, 1000]}}}
+  - {name: cured, policy: least-requests, view: {loads: corrected, poll_ms: 1000}}
+`
+
 const ballsExample = `
 balls:
   - {name: mine, bins: {sweep: [1000, 100000]}, choices: {sweep: [1, 2]}}

@@ -88,15 +88,12 @@ type prefix struct {
 }
 
 func (p *prefix) Route(id int32, v *View) int {
-	v.Believed = -1
 	if p.guard && p.imbalanced(v.Up, v.Requests) {
-		p.explain(id, v, "imbalance")
-		return argmin(v.Up, v.Requests, p.stream)
+		return p.least(id, v, "imbalance")
 	}
 	match, holders := v.longest(id, p.ready)
 	if match == 0 || float64(match) < p.threshold*float64(v.Work.Prompt[id]) {
-		p.explain(id, v, "miss")
-		return argmin(v.Up, v.Requests, p.stream)
+		return p.least(id, v, "miss")
 	}
 	v.Believed = match
 	if d := p.explain(id, v, "affinity"); d != nil {
@@ -107,6 +104,14 @@ func (p *prefix) Route(id int32, v *View) int {
 		}
 	}
 	return holders.argmin(v.Up, v.Requests, p.stream)
+}
+
+// least takes the least loaded replica, whatever it holds.
+func (p *prefix) least(id int32, v *View, rule string) int {
+	p.explain(id, v, rule)
+	chosen := argmin(v.Up, v.Requests, p.stream)
+	v.Believed = v.held(id, chosen, p.ready)
+	return chosen
 }
 
 // explain fills the decision with the loads that the choice goes by.
