@@ -63,6 +63,9 @@ func (h *Halving) Run(p Problem) (Outcome, error) {
 		}
 	}
 	if err != nil {
+		if asked > 0 { // the leader of the last rung that was finished
+			c.current = arms[0].alloc
+		}
 		return c.finish(name, stop, err)
 	}
 	for _, a := range arms { // all have answered everything: this charges nothing

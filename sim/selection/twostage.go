@@ -210,8 +210,12 @@ func (w *walk) bestOnSample() error {
 			for _, s := range scores {
 				sum += float64(s)
 			}
-			if !any || sum > most {
-				most, any = sum, true
+			cost, err := w.world.Cost(alloc)
+			if err != nil {
+				return err
+			}
+			if v := sum/float64(len(w.list)) - w.fee(cost); !any || v > most {
+				most, any = v, true
 				copy(best, alloc)
 			}
 		}

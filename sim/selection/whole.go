@@ -1,6 +1,9 @@
 package selection
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // climb keeps the best of the allocations that it is shown; the first of equal
 // ones stays.
@@ -26,8 +29,8 @@ func (c *climb) try(alloc []int32) error {
 
 // finish closes the run; without any evaluation there is nothing to return.
 func (c *climb) finish(name string, stop Stop, err error) (Outcome, error) {
-	if !c.any && err == nil {
-		err = fmt.Errorf("a budget of %d evaluations buys none: raise it", c.Budget)
+	if c.current == nil && (err == nil || errors.Is(err, ErrBudget)) {
+		return Outcome{}, fmt.Errorf("%s: the budget buys no evaluation: raise it", name)
 	}
 	c.out.CodeBudget = c.evaluations()
 	o, err := c.ledger.finish(name, stop, err)
