@@ -218,7 +218,8 @@ func Policies() []Policy {
 	return []Policy{
 		randomPolicy, roundRobinPolicy, leastRequestsPolicy, leastTokensPolicy, powerOfTwoPolicy,
 		consistentHashPolicy, prefixAffinityPolicy, prefixThresholdPolicy, cacheAwarePolicy, recordedPolicy,
-		sglangCacheAwarePolicy, smgCacheAwarePolicy,
+		sglangCacheAwarePolicy, smgCacheAwarePolicy, vllmRouterCacheAwarePolicy,
+		sglangManualPolicy, sglangPowerOfTwoPolicy, smgLeastLoadPolicy,
 		sessionAffinityPolicy, rendezvousPolicy, boundedHashPolicy, kubeAIPrefixHashPolicy, smgPrefixHashPolicy, vllmRouterHashPolicy,
 		preblePolicy,
 		vllmDPPolicy, envoyPolicy,
