@@ -223,8 +223,8 @@ func Policies() []Policy {
 		sessionAffinityPolicy, rendezvousPolicy, boundedHashPolicy, kubeAIPrefixHashPolicy, smgPrefixHashPolicy, vllmRouterHashPolicy,
 		preblePolicy,
 		vllmDPPolicy, envoyPolicy,
-		llmDPolicy,
 		dynamoPolicy, dynamo03Policy, dynamo01Policy,
+		llmDPolicy, aibrixPrefixCachePolicy, aibrixLeastRequestPolicy, aibrixLeastKVCachePolicy, aibrixVTCPolicy,
 	}
 }
 
