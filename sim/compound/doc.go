@@ -45,8 +45,8 @@
 //
 // A module is to blame for a wrong answer of the system iff it failed itself:
 // an answer or refine module that did not succeed; a critic that passed a wrong
-// answer or flagged a right one; a judge whose answer is wrong though it could
-// have been right.
+// answer or flagged a right one; a judge that did not succeed though it read a
+// right answer, or could have known one itself.
 //
 // Another prompt is another ability, and other luck at the skill; the rest of
 // the latent is the model's.

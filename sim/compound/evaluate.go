@@ -5,7 +5,8 @@ import "math/bits"
 // evaluate sets the output of every module under an allocation. An output is
 // an answer a question, in bit planes: bit q of plane b is bit b of the answer
 // to question q, and answer 0 is the right one. A critic's verdict is plane 0.
-// Questions beyond the last one are wrong or not flagged; readers mask them.
+// Beyond the last question no answer is right and none is flagged, since no
+// model succeeds there or sees an error.
 func (w *World) evaluate(alloc []int32) {
 	for i := range w.graph.modules {
 		c := int32(-1)
@@ -171,7 +172,6 @@ func (w *World) rights(i int, dst []uint64) {
 	for k := range w.words {
 		dst[k] = ^w.wrongWord(i, k)
 	}
-	w.mask(dst)
 }
 
 // count returns how many questions module i answers right.
@@ -210,7 +210,7 @@ func (w *World) fail(i int, alloc []int32, dst []uint64) {
 		}
 	case Judge:
 		for k := range dst {
-			dst[k] = w.wrongWord(i, k)
+			dst[k] = ^succeeds[k]
 			if !m.Own {
 				dst[k] &^= w.allWrong(reads, k)
 			}

@@ -134,7 +134,7 @@ func (n naive) failed(i int) bool {
 		for _, r := range n.w.graph.reads[i] {
 			could = could || n.answer(r) == 0
 		}
-		return could && n.answer(i) != 0
+		return could && !n.succeeds(i)
 	}
 	return !n.succeeds(i)
 }
@@ -244,6 +244,9 @@ func agrees(t *testing.T, w *World, alloc []int32) {
 		}
 		if err := w.Failures(alloc, d, fails); err != nil {
 			t.Fatal(err)
+		}
+		if w.questions%64 != 0 && fails[w.words-1]>>(w.questions%64) != 0 {
+			t.Fatal("failures beyond the last question")
 		}
 		for q := range w.questions {
 			n.q = q

@@ -177,6 +177,59 @@ func TestOwnKnowledge(t *testing.T) {
 	near(t, share(right)/n, 1-(1-.2)*(1-.7), n)
 }
 
+// TestDrawnAbilities holds means, variances and covariances of abilities over
+// many models against U + N, far from the bounds.
+func TestDrawnAbilities(t *testing.T) {
+	const n = 1000
+	toy := NewToy()
+	toy.Models, toy.Prompts, toy.GeneralLow, toy.GeneralHigh, toy.Specialty, toy.PromptSpread = n, 2, .5, .7, .05, .04
+	var generate, judge, prompts []float64
+	for k := range 40 {
+		p, err := toy.pool(system(t, "debate"), Env{Seed: 6, Pool: k})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for m := range n {
+			g := p.abilities["generate"]
+			generate = append(generate, g[2*m])
+			prompts = append(prompts, g[2*m+1]-g[2*m])
+			judge = append(judge, p.abilities["judge"][2*m])
+		}
+	}
+	mean := func(x []float64) (sum float64) {
+		for _, v := range x {
+			sum += v / float64(len(x))
+		}
+		return sum
+	}
+	covariance := func(x, y []float64) (sum float64) {
+		a, b := mean(x), mean(y)
+		for i := range x {
+			sum += (x[i] - a) * (y[i] - b) / float64(len(x))
+		}
+		return sum
+	}
+	const level = .2 * .2 / 12
+	for _, c := range []struct {
+		what      string
+		got, want float64
+		within    float64
+	}{
+		{"mean at generating", mean(generate), .6, .002},
+		{"mean at judging", mean(judge), .4, .002},
+		{"mean of a prompt's effect", mean(prompts), 0, .001},
+		{"variance", covariance(generate, generate), level + .05*.05, .0002},
+		{"variance of judges", covariance(judge, judge), level + .05*.05, .0002},
+		{"covariance of skills", covariance(generate, judge), level, .0002},
+		{"variance of a prompt's effect", covariance(prompts, prompts), .04 * .04, .0001},
+		{"covariance of prompt and model", covariance(prompts, generate), 0, .0001},
+	} {
+		if math.Abs(c.got-c.want) > c.within {
+			t.Errorf("%s: %.5f, want %.5f +- %.5f", c.what, c.got, c.want, c.within)
+		}
+	}
+}
+
 // TestWorldIsAFunction: the same parameters give the same world; more models,
 // questions or other replications leave what they should.
 func TestWorldIsAFunction(t *testing.T) {
