@@ -219,6 +219,7 @@ func Policies() []Policy {
 		randomPolicy, roundRobinPolicy, leastRequestsPolicy, leastTokensPolicy, powerOfTwoPolicy,
 		consistentHashPolicy, prefixAffinityPolicy, prefixThresholdPolicy, cacheAwarePolicy, recordedPolicy,
 		sglangCacheAwarePolicy, smgCacheAwarePolicy, vllmRouterCacheAwarePolicy,
+		rayPrefixAffinityPolicy, productionStackPrefixPolicy, productionStackLoadPolicy, productionStackSessionPolicy, productionStackKVPolicy,
 		sglangManualPolicy, sglangPowerOfTwoPolicy, smgLeastLoadPolicy,
 		sessionAffinityPolicy, rendezvousPolicy, boundedHashPolicy, kubeAIPrefixHashPolicy, smgPrefixHashPolicy, vllmRouterHashPolicy,
 		preblePolicy,
