@@ -34,6 +34,16 @@ func (l *Linear) StepNs(b engine.Batch) int64 {
 	return stepNs(us, l.p.WholeUs)
 }
 
+// AdditiveNs returns the part of a step's time that is the sum over its
+// requests: all but base, and nothing where steps are cut.
+func (l *Linear) AdditiveNs(b engine.Batch) float64 {
+	if l.p.WholeUs {
+		return 0
+	}
+	return 1e3 * (float64(l.p.PerRequestUs*float64(b.Requests)) + float64(l.p.PerPrefillTokenUs*float64(b.Prefill)) +
+		float64(l.p.PerContextTokenUs*float64(b.DecodeContext+b.Decodes())))
+}
+
 // stepNs turns microseconds into a step's nanoseconds.
 func stepNs(us float64, whole bool) int64 {
 	if whole {

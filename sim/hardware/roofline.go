@@ -87,3 +87,10 @@ func power(x float64, n int64) float64 {
 	}
 	return y
 }
+
+// AdditiveNs returns the part of a step's time that is the sum over its
+// requests: computation and the all-reduce of their tokens.
+func (r *Roofline) AdditiveNs(b engine.Batch) float64 {
+	tokens := float64(b.Tokens)
+	return float64(r.perToken*tokens) + float64(r.perAttention*(0.5*float64(b.Attention2))) + float64(r.perReduced*tokens)
+}
