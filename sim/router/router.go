@@ -225,6 +225,7 @@ func Policies() []Policy {
 		preblePolicy,
 		vllmDPPolicy, envoyPolicy,
 		dynamoPolicy, dynamo03Policy, dynamo01Policy,
+		clairvoyantPolicy,
 		llmDPolicy, aibrixPrefixCachePolicy, aibrixLeastRequestPolicy, aibrixLeastKVCachePolicy, aibrixVTCPolicy,
 	}
 }
