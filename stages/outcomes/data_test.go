@@ -1,0 +1,237 @@
+package outcomes
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"switchyard/sim/cascade"
+	"switchyard/sim/param"
+	"switchyard/sim/rng"
+)
+
+// published opens a file of recorded outcomes.
+func published(t *testing.T, name string) *Outcomes {
+	t.Helper()
+	folder := os.Getenv("SWITCHYARD_DATA")
+	if folder == "" {
+		t.Skip("SWITCHYARD_DATA does not name the folder of published outcomes")
+	}
+	o, err := Open(filepath.Join(folder, "outcomes", name), Source{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func close(t *testing.T, what string, got, want, within float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= within) {
+		t.Errorf("%s is %.4f, expected %.4f", what, got, want)
+	}
+}
+
+// curve fits a router and applies it.
+func curve(t testing.TB, name string, train, test *cascade.Table, fields ...any) []cascade.Result {
+	t.Helper()
+	e, ok := cascade.Find(name)
+	if !ok {
+		t.Fatalf("no router %s", name)
+	}
+	p := e.New()
+	param.Defaults(p)
+	for i := 0; i < len(fields); i += 2 {
+		if err := param.Set(p, fields[i].(string), fields[i+1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := p.Fit(train, cascade.Env{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cascade.Curve(f, test)
+}
+
+// The oracle takes the best score, then the cheapest.
+func TestRouteLLM(t *testing.T) {
+	o := published(t, "routellm_outcomes.csv")
+	if o.Format.Name != "routellm" || o.Questions.Questions() != 15361 {
+		t.Fatalf("%d questions as %s", o.Questions.Questions(), o.Format.Name)
+	}
+	if err := o.Questions.SetPrices([]float64{0, 1}); err != nil { // cost is the share of calls to GPT-4
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		dataset                     string
+		questions                   int
+		weak, strong, oracle, share float64
+	}{
+		{"mmlu", 14042, .681, .806, .859, .178},
+		{"gsm8k", 1319, .638, .857, .929, .290},
+	} {
+		tab, err := o.Questions.Where("dataset", c.dataset)
+		if err != nil || tab.Questions() != c.questions {
+			t.Fatalf("%s: %v, %d questions", c.dataset, err, tab.Questions())
+		}
+		single := curve(t, "single", tab, tab)
+		close(t, c.dataset+" Mixtral", single[0].Quality, c.weak, .0005)
+		close(t, c.dataset+" GPT-4", single[1].Quality, c.strong, .0005)
+		all := curve(t, "oracle", tab, tab)
+		best := all[len(all)-1]
+		close(t, c.dataset+" oracle", best.Quality, c.oracle, .0005)
+		close(t, c.dataset+" oracle's share to GPT-4", best.Calls[1], c.share, .0005)
+		line := cascade.Frontier(tab)
+		close(t, c.dataset+" frontier ends at the oracle", line[len(line)-1].Quality, best.Quality, 1e-9)
+	}
+}
+
+func TestLLMRouter(t *testing.T) {
+	for _, c := range []struct {
+		file         string
+		questions    int
+		best, oracle float64
+	}{
+		{"llmrouter9_train.csv", 5608, .621, .802},
+		{"llmrouter9_test.csv", 500, .563, .743},
+	} {
+		tab := published(t, c.file).Questions
+		if tab.Questions() != c.questions || len(tab.Models) != 9 {
+			t.Fatalf("%s: %d questions, %d models", c.file, tab.Questions(), len(tab.Models))
+		}
+		best := 0.0
+		for _, r := range curve(t, "single", tab, tab) {
+			best = max(best, r.Quality)
+		}
+		close(t, c.file+" best single", best, c.best, .0005)
+		all := curve(t, "oracle", tab, tab)
+		close(t, c.file+" oracle", all[len(all)-1].Quality, c.oracle, .0005)
+	}
+}
+
+// pareto lists the allocations that no other one beats in cost and accuracy,
+// by rising cost, as (dollars for 200 questions, percent).
+func pareto(m *Modules) (points [][2]float64) {
+	for i := range m.Accuracy {
+		beaten := false
+		for j := range m.Accuracy {
+			beaten = beaten || m.Cost[j] <= m.Cost[i] && m.Accuracy[j] >= m.Accuracy[i] && (m.Cost[j] < m.Cost[i] || m.Accuracy[j] > m.Accuracy[i])
+		}
+		if !beaten {
+			points = append(points, [2]float64{m.Cost[i] * 200, m.Accuracy[i] * 100})
+		}
+	}
+	for i := range points {
+		for j := i; j > 0 && points[j][0] < points[j-1][0]; j-- {
+			points[j], points[j-1] = points[j-1], points[j]
+		}
+	}
+	return points
+}
+
+// greedy changes one module at a time, in turn, to its best model.
+func greedy(m *Modules, alloc []int32) float64 {
+	for unchanged, module := 0, 0; unchanged < len(alloc); module = (module + 1) % len(alloc) {
+		now := alloc[module]
+		best := now
+		for c := range m.Candidates[module] {
+			alloc[module] = best
+			value := m.Accuracy[m.Index(alloc)]
+			alloc[module] = int32(c)
+			if m.Accuracy[m.Index(alloc)] > value {
+				best = int32(c)
+			}
+		}
+		alloc[module] = best
+		if unchanged++; best != now {
+			unchanged = 1
+		}
+	}
+	return m.Accuracy[m.Index(alloc)]
+}
+
+func TestAgentOpt(t *testing.T) {
+	for _, c := range []struct {
+		file, first, second string
+		best                float64
+		pareto              [][2]float64
+	}{
+		{"agentopt_hotpotqa_81.csv", "Ministral 3 8B", "Claude Opus 4.6", 74.27,
+			[][2]float64{{.05, 54.3}, {.08, 61.5}, {.09, 69.3}, {.13, 71.8}, {2.64, 74.3}}},
+		{"agentopt_mathqa_81.csv", "Claude Opus 4.6", "Claude Haiku 4.5", 98.84,
+			[][2]float64{{.03, 87.8}, {.05, 88.15}, {.08, 94.5}, {.26, 94.6}, {5.26, 98.7}, {5.77, 98.82}, {6.19, 98.84}}},
+	} {
+		o := published(t, c.file)
+		m := o.Modules
+		if o.Format.Name != "agentopt" || len(m.Accuracy) != 81 || m.Sample != 200 {
+			t.Fatalf("%s: %s, %d allocations, %d questions", c.file, o.Format.Name, len(m.Accuracy), m.Sample)
+		}
+		best, alloc := 0, make([]int32, 2)
+		for i, a := range m.Accuracy {
+			if a > m.Accuracy[best] {
+				best = i
+			}
+		}
+		m.Allocation(best, alloc)
+		if a, b := m.Candidates[0][alloc[0]], m.Candidates[1][alloc[1]]; a != c.first || b != c.second {
+			t.Errorf("%s: best is %s and %s", c.file, a, b)
+		}
+		close(t, c.file+" optimum", m.Accuracy[best]*100, c.best, 1e-9)
+		points := pareto(m)
+		if len(points) != len(c.pareto) {
+			t.Fatalf("%s: Pareto points %v, expected %v", c.file, points, c.pareto)
+		}
+		for i, p := range points {
+			close(t, "Pareto cost", p[0], c.pareto[i][0], .005+1e-9)
+			close(t, "Pareto accuracy", p[1], c.pareto[i][1], .05+1e-9)
+		}
+		for start := range m.Accuracy {
+			m.Allocation(start, alloc)
+			if got := greedy(m, alloc); got != m.Accuracy[best] {
+				t.Errorf("%s: greedy from start %d ends at %.4f", c.file, start, got)
+			}
+		}
+	}
+}
+
+// What learned routers and cascades reach on held-out questions, between the
+// random mix and the oracle.
+func TestRoutersOnHeldOutQuestions(t *testing.T) {
+	o := published(t, "routellm_outcomes.csv")
+	o.Questions.SetPrices([]float64{0, 1})
+	train, test := o.Questions.Split(0.5, rng.New(1, 1, "split"))
+	singles := curve(t, "single", train, test)
+	line := cascade.Hull(cascade.Points(singles))
+	bound := cascade.Hull(cascade.Frontier(test))
+	for _, c := range []struct {
+		name   string
+		router string
+		fields []any
+	}{
+		{"logistic on length, dataset and subject", "threshold", nil},
+		{"40 nearest questions", "threshold", []any{"score", "knn"}},
+		{"cascade, exact judge", "cascade", nil},
+		{"cascade, judge wrong in 20 %", "cascade", []any{"error", .2}},
+		{"cascade, judge wrong in 80 %", "cascade", []any{"error", .8}},
+		{"cascade, logistic scorer", "cascade", []any{"scorer", "logistic"}},
+	} {
+		results := curve(t, c.router, train, test, c.fields...)
+		for _, r := range results {
+			if top := cascade.At(bound, r.Cost); r.Quality > top+1e-9 {
+				t.Errorf("%s: %.4f at %.3f, above the oracle's %.4f", c.name, r.Quality, r.Cost, top)
+			}
+		}
+		gain := cascade.AIQ(results, 0, 1) - cascade.AIQ(singles, 0, 1)
+		t.Logf("%-40s AIQ %.4f, mix %.4f, oracle %.4f; APGR %.3f", c.name, cascade.AIQ(results, 0, 1), area(line), area(bound),
+			cascade.AverageRecovered(results, 1, singles[0].Quality, singles[1].Quality))
+		_ = gain
+	}
+}
+
+func area(hull []cascade.Point) float64 {
+	var results []cascade.Result
+	for _, p := range hull {
+		results = append(results, cascade.Result{Cost: p.Cost, Quality: p.Quality})
+	}
+	return cascade.AIQ(results, 0, 1)
+}
