@@ -46,7 +46,7 @@ var impure = map[string]string{
 var only = map[string][]string{
 	"net/http":                       {"stages/endpoint"},
 	"github.com/urfave/cli":          {"pipeline/switchyard"},
-	"github.com/parquet-go":          {"stages/table", "stages/trace"},
+	"github.com/parquet-go":          {"stages/table", "stages/trace", "stages/outcomes"},
 	"github.com/duckdb":              {"stages/query"},
 	"github.com/goccy/go-yaml":       {"stages/experiment"},
 	"github.com/vbauerster/mpb":      {"stages/run"},

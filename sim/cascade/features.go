@@ -3,6 +3,7 @@ package cascade
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Sources are the columns that a learned score may use.
@@ -14,7 +15,7 @@ type Sources struct {
 // encoder turns what is known of a question into numbers: features less their
 // mean over their standard deviation in training, and a label by its number.
 type encoder struct {
-	features, groups []int // columns of the table
+	features, groups []string
 	mean, scale      []float64
 	labels           []map[string]int32 // by group, label to its number
 	offset           []int              // of each group's labels among all labels
@@ -32,17 +33,15 @@ func newEncoder(t *Table, s Sources, answer int) (*encoder, error) {
 	if e.features, err = columns("features", s.Features, t.Features); err != nil {
 		return nil, err
 	}
-	var names []string
-	for _, g := range t.Groups {
-		names = append(names, g.Name)
-	}
-	if e.groups, err = columns("groups", s.Groups, names); err != nil {
+	if e.groups, err = columns("groups", s.Groups, t.groupNames()); err != nil {
 		return nil, err
 	}
+	at := e.columnsIn(t)
 	for f := range e.width() {
-		e.scaleOf(t, f)
+		e.scaleOf(t, at, f)
 	}
-	for _, g := range e.groups {
+	for _, name := range e.groups {
+		g := slices.Index(t.groupNames(), name)
 		// Numbers are the training table's, by which the other table's labels
 		// are looked up: two files need not list them in one order.
 		numbers := map[string]int32{}
@@ -62,28 +61,28 @@ func newEncoder(t *Table, s Sources, answer int) (*encoder, error) {
 	return e, nil
 }
 
-func columns(field string, wanted, known []string) ([]int, error) {
-	var list []int
-	for i, k := range known {
-		if len(wanted) == 0 || contains(wanted, k) {
-			list = append(list, i)
-		}
+func columns(field string, wanted, known []string) ([]string, error) {
+	if len(wanted) == 0 {
+		return known, nil
 	}
 	for _, w := range wanted {
-		if !contains(known, w) {
+		if !slices.Contains(known, w) {
 			return nil, fmt.Errorf("%s: %w", field, unknown("column", w, known))
 		}
 	}
-	return list, nil
+	return wanted, nil
 }
 
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
+// columnsIn finds the numeric columns in a table, -1 where it lacks one.
+func (e *encoder) columnsIn(t *Table) []int {
+	at := make([]int, e.width())
+	for f, name := range e.features {
+		at[f] = slices.Index(t.Features, name)
 	}
-	return false
+	if e.answer >= 0 && t.Answer == nil {
+		at[len(e.features)] = -1
+	}
+	return at
 }
 
 // width is the number of numeric columns.
@@ -95,11 +94,15 @@ func (e *encoder) width() int {
 }
 
 // raw is the f-th number of a question. Lengths have long tails, so that all
-// numbers of at least 0 are taken by ln(1+x), others as they are.
-func (e *encoder) raw(t *Table, q, f int) float64 {
+// numbers of at least 0 are taken by ln(1+x), others as they are. A column
+// that the table lacks has its mean in training.
+func (e *encoder) raw(t *Table, at []int, q, f int) float64 {
 	var x float64
+	if at[f] < 0 {
+		return e.mean[f]
+	}
 	if f < len(e.features) {
-		x = float64(t.Value[q*len(t.Features)+e.features[f]])
+		x = float64(t.Value[q*len(t.Features)+at[f]])
 	} else {
 		x = float64(t.Answer[q*len(t.Models)+e.answer])
 	}
@@ -109,14 +112,14 @@ func (e *encoder) raw(t *Table, q, f int) float64 {
 	return x
 }
 
-func (e *encoder) scaleOf(t *Table, f int) {
+func (e *encoder) scaleOf(t *Table, at []int, f int) {
 	n, sum, squares := float64(t.Questions()), 0.0, 0.0
 	for q := range t.Questions() {
-		sum += e.raw(t, q, f)
+		sum += e.raw(t, at, q, f)
 	}
 	mean := sum / n
 	for q := range t.Questions() {
-		d := e.raw(t, q, f) - mean
+		d := e.raw(t, at, q, f) - mean
 		squares += float64(d * d)
 	}
 	scale := math.Sqrt(squares / n)
@@ -138,8 +141,12 @@ func (e *encoder) encode(t *Table) *coded {
 	c := &coded{n: n, width: e.width(), groups: len(e.groups)}
 	c.x, c.label = make([]float64, 0, n*c.width), make([]int32, 0, n*c.groups)
 	numbers := make([][]int32, len(e.groups)) // by the table's own label
-	for i, g := range e.groups {
-		for _, label := range t.Groups[g].Labels {
+	groups := make([]int, len(e.groups))
+	for i, name := range e.groups {
+		if groups[i] = slices.Index(t.groupNames(), name); groups[i] < 0 {
+			continue
+		}
+		for _, label := range t.Groups[groups[i]].Labels {
 			number, known := e.labels[i][label]
 			if number += int32(e.offset[i]); !known {
 				number = -1
@@ -147,14 +154,15 @@ func (e *encoder) encode(t *Table) *coded {
 			numbers[i] = append(numbers[i], number)
 		}
 	}
+	at := e.columnsIn(t)
 	for q := range n {
 		for f := range c.width {
-			c.x = append(c.x, (e.raw(t, q, f)-e.mean[f])/e.scale[f])
+			c.x = append(c.x, (e.raw(t, at, q, f)-e.mean[f])/e.scale[f])
 		}
-		for i, g := range e.groups {
+		for i, g := range groups {
 			label := int32(-1)
-			if l := t.Groups[g].Of[q]; l >= 0 {
-				label = numbers[i][l]
+			if g >= 0 && t.Groups[g].Of[q] >= 0 {
+				label = numbers[i][t.Groups[g].Of[q]]
 			}
 			c.label = append(c.label, label)
 		}

@@ -19,7 +19,7 @@ type Params interface {
 
 // Fitted is a router after learning.
 type Fitted interface {
-	// Rules applies it to a table with the same models, features and groups:
+	// Rules applies it to a table that matches the training one (Table.Match):
 	// one rule a setting, from cheap to dear where that has a meaning. Of the
 	// oracles apart, a rule uses no outcome that is not known when it decides.
 	Rules(t *Table) []Rule

@@ -278,6 +278,39 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// A table without some feature or group is routed as the average question.
+func TestMissingColumns(t *testing.T) {
+	train := made(rng.New(1, 1, "missing"), 100, 2)
+	bare := train.Select([]int32{0, 1, 2})
+	bare.Features, bare.Value, bare.Groups, bare.Answer = nil, nil, nil, nil
+	if err := bare.Match(train); err != nil {
+		t.Fatal(err)
+	}
+	for name, make := range everyRouter() {
+		if name == "threshold, given" {
+			continue
+		}
+		p := make()
+		if !strings.Contains(name, " ") {
+			param.Defaults(p)
+		}
+		f, err := p.Fit(train, Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range f.Rules(bare) {
+			a, b := r.Calls(0, nil), r.Calls(1, nil)
+			if strings.HasPrefix(name, "logistic") && !slices.Equal(a, b) {
+				t.Errorf("%s tells questions apart by nothing", name)
+			}
+		}
+	}
+	other := &Table{Models: []string{"m1", "m0"}}
+	if other.Match(train) == nil {
+		t.Error("other models match")
+	}
+}
+
 // Fitted routers are functions of table and seed.
 func TestSameSeedSameCurve(t *testing.T) {
 	tab := made(rng.New(1, 1, "same"), 60, 3)

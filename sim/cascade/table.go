@@ -3,6 +3,7 @@ package cascade
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"switchyard/sim/param"
 	"switchyard/sim/rng"
@@ -120,6 +121,23 @@ func (t *Table) SetPrices(dollars []float64) error {
 		t.Cost[i] = float32(dollars[i%len(dollars)])
 	}
 	return nil
+}
+
+// Match says why a router that was fitted on train cannot be applied to t:
+// models are known by their number. A feature or group that t lacks is taken to
+// be as in training on average.
+func (t *Table) Match(train *Table) error {
+	if !slices.Equal(t.Models, train.Models) {
+		return fmt.Errorf("tables have other models, or another order: %q in training, then %q", train.Models, t.Models)
+	}
+	return nil
+}
+
+func (t *Table) groupNames() (names []string) {
+	for _, g := range t.Groups {
+		names = append(names, g.Name)
+	}
+	return names
 }
 
 // Means returns the mean score and cost of each model.

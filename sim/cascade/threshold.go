@@ -64,15 +64,16 @@ func (p *Threshold) Fit(train *Table, _ Env) (Fitted, error) {
 }
 
 func (p *Threshold) scorer(train *Table, weak, strong int) (func(*Table) []float64, error) {
-	if p.Score == "given" {
-		column := slices.Index(train.Features, p.Column)
-		if column < 0 {
-			return nil, unknown("column", p.Column, train.Features)
+	if column := p.Column; p.Score == "given" {
+		if !slices.Contains(train.Features, column) {
+			return nil, unknown("column", column, train.Features)
 		}
 		return func(t *Table) []float64 {
 			scores := make([]float64, t.Questions())
-			for q := range scores {
-				scores[q] = float64(t.Value[q*len(t.Features)+column])
+			if i := slices.Index(t.Features, column); i >= 0 {
+				for q := range scores {
+					scores[q] = float64(t.Value[q*len(t.Features)+i])
+				}
 			}
 			return scores
 		}, nil

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"switchyard/sim/compound"
 	"switchyard/stages/trace"
 )
 
@@ -30,17 +31,16 @@ func readAgentOpt(r rows, _ Source, o *Outcomes) error {
 	}
 	accuracy, latency := slices.Index(names, "accuracy_pct"), slices.Index(names, "latency_s")
 	if accuracy == none {
-		return r.at(missing("accuracy_pct", names))
+		return at(r, o.File, missing("accuracy_pct", names))
 	}
 	if len(modules) == 0 {
-		return r.at(missing("module0", names))
+		return at(r, o.File, missing("module0", names))
 	}
 	cost, questions := costOf(names)
-	a, err := newArranger(r, modules)
+	a, err := newArranger(r, modules, o.File)
 	if err != nil {
 		return err
 	}
-	a.m.Sample = questions
 	var all []totals
 	notes := map[string]int{}
 	for {
@@ -51,7 +51,7 @@ func readAgentOpt(r rows, _ Source, o *Outcomes) error {
 		}
 		var t totals
 		if err := t.read(a, r, accuracy, latency, cost); err != nil {
-			return r.at(err)
+			return at(r, o.File, err)
 		}
 		all = append(all, t)
 		if i := slices.Index(names, "note"); i != none {
@@ -62,8 +62,7 @@ func readAgentOpt(r rows, _ Source, o *Outcomes) error {
 	for _, text := range sortedKeys(notes) {
 		o.note("%d of %d allocations are noted as %s", notes[text], len(all), text)
 	}
-	o.Modules, err = a.aggregate(o.File, all, latency != none, cost != none, questions)
-	return err
+	return a.aggregate(o, all, max(1, questions))
 }
 
 func sortedKeys(m map[string]int) []string {
@@ -89,12 +88,15 @@ func costOf(names []string) (column, questions int) {
 
 // totals is a row: what is recorded of an allocation.
 type totals struct {
-	choice                  [maxModules]int32
+	choice                  []int32
+	line                    int
 	accuracy, latency, cost float64
 }
 
 func (t *totals) read(a *arranger, r rows, accuracy, latency, cost int) *trace.Error {
-	if err := a.choices(r, &t.choice); err != nil {
+	t.line, _ = r.place()
+	var err *trace.Error
+	if t.choice, err = a.choices(r); err != nil {
 		return err
 	}
 	for _, x := range []struct {
@@ -123,38 +125,26 @@ func (t *totals) read(a *arranger, r rows, accuracy, latency, cost int) *trace.E
 	return nil
 }
 
-// aggregate fills the arrays by allocation.
-func (a *arranger) aggregate(file string, all []totals, latency, cost bool, questions int) (*Modules, error) {
-	n, err := a.size(file, 1)
+// aggregate fills a table of means.
+func (a *arranger) aggregate(o *Outcomes, all []totals, questions int) error {
+	n, err := a.allocations(o.File)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if len(all) != n {
-		return nil, &trace.Error{File: file, Problem: fmt.Sprintf("file has %d rows", len(all)),
-			Expected: fmt.Sprintf("one for each of %d allocations (%s)", n, a.counts())}
-	}
-	renumber, m := a.unify(), a.m
-	m.Accuracy = make([]float64, n)
-	seen := make([]bool, n)
-	if latency {
-		m.LatencyS = make([]float64, n)
-	}
-	if cost {
-		m.Cost = make([]float64, n)
+	renumber := a.unify()
+	table, err := compound.NewAverages(a.names, questions)
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.File, err)
 	}
 	for i := range all {
-		at := a.number(&all[i].choice, renumber)
-		if seen[at] {
-			return nil, &trace.Error{File: file, Problem: "allocation " + a.describe(&all[i].choice, renumber) + " stands twice", Expected: "one row an allocation"}
-		}
-		seen[at] = true
-		m.Accuracy[at] = all[i].accuracy / 100
-		if latency {
-			m.LatencyS[at] = all[i].latency
-		}
-		if cost {
-			m.Cost[at] = all[i].cost / float64(questions)
+		x := &all[i]
+		if err := table.Add(renumbered(x.choice, renumber), x.accuracy/100, x.cost/float64(questions), x.latency); err != nil {
+			return &trace.Error{File: o.File, Line: x.line, Problem: err.Error(), Expected: "one row an allocation"}
 		}
 	}
-	return m, nil
+	if missing := table.Missing(); missing > 0 {
+		o.note("%d of %d allocations are missing", missing, n)
+	}
+	o.Averages = table
+	return nil
 }

@@ -96,4 +96,4 @@ func (c *csvRows) failed(err error) error {
 
 func (c *csvRows) cell(column int) cell { return textCell(c.record[column]) }
 
-func (c *csvRows) at(err error) error { return place(err, c.file, c.line, false) }
+func (c *csvRows) place() (int, bool) { return max(1, c.line), false }

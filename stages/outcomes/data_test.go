@@ -4,11 +4,14 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"switchyard/sim/cascade"
+	"switchyard/sim/compound"
 	"switchyard/sim/param"
 	"switchyard/sim/rng"
+	"switchyard/sim/selection"
 )
 
 // published opens a file of recorded outcomes.
@@ -109,52 +112,45 @@ func TestLLMRouter(t *testing.T) {
 	}
 }
 
-// pareto lists the allocations that no other one beats in cost and accuracy,
-// by rising cost, as (dollars for 200 questions, percent).
-func pareto(m *Modules) (points [][2]float64) {
-	for i := range m.Accuracy {
-		beaten := false
-		for j := range m.Accuracy {
-			beaten = beaten || m.Cost[j] <= m.Cost[i] && m.Accuracy[j] >= m.Accuracy[i] && (m.Cost[j] < m.Cost[i] || m.Accuracy[j] > m.Accuracy[i])
-		}
-		if !beaten {
-			points = append(points, [2]float64{m.Cost[i] * 200, m.Accuracy[i] * 100})
-		}
-	}
-	for i := range points {
-		for j := i; j > 0 && points[j][0] < points[j-1][0]; j-- {
-			points[j], points[j-1] = points[j-1], points[j]
+// means are the averages of all allocations, in the order of space.
+func means(t *testing.T, w *compound.Averages) (allocs [][]int32, points []selection.Point) {
+	t.Helper()
+	for a := range int32(w.Candidates(0)) {
+		for b := range int32(w.Candidates(1)) {
+			alloc := []int32{a, b}
+			accuracy, err := w.Accuracy(alloc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cost, _ := w.Cost(alloc)
+			allocs, points = append(allocs, alloc), append(points, selection.Point{Accuracy: accuracy, Cost: cost})
 		}
 	}
-	return points
+	return allocs, points
 }
 
 // greedy changes one module at a time, in turn, to its best model.
-func greedy(m *Modules, alloc []int32) float64 {
-	for unchanged, module := 0, 0; unchanged < len(alloc); module = (module + 1) % len(alloc) {
-		now := alloc[module]
-		best := now
-		for c := range m.Candidates[module] {
-			alloc[module] = best
-			value := m.Accuracy[m.Index(alloc)]
-			alloc[module] = int32(c)
-			if m.Accuracy[m.Index(alloc)] > value {
-				best = int32(c)
+func greedy(w *compound.Averages, alloc []int32) float64 {
+	value, _ := w.Accuracy(alloc)
+	for module, unchanged := 0, 0; unchanged < len(alloc); module = (module + 1) % len(alloc) {
+		best := alloc[module]
+		unchanged++
+		for c := range int32(w.Candidates(module)) {
+			alloc[module] = c
+			if now, _ := w.Accuracy(alloc); now > value {
+				value, best, unchanged = now, c, 1
 			}
 		}
 		alloc[module] = best
-		if unchanged++; best != now {
-			unchanged = 1
-		}
 	}
-	return m.Accuracy[m.Index(alloc)]
+	return value
 }
 
 func TestAgentOpt(t *testing.T) {
 	for _, c := range []struct {
 		file, first, second string
 		best                float64
-		pareto              [][2]float64
+		pareto              [][2]float64 // dollars for 200 questions, percent
 	}{
 		{"agentopt_hotpotqa_81.csv", "Ministral 3 8B", "Claude Opus 4.6", 74.27,
 			[][2]float64{{.05, 54.3}, {.08, 61.5}, {.09, 69.3}, {.13, 71.8}, {2.64, 74.3}}},
@@ -162,33 +158,35 @@ func TestAgentOpt(t *testing.T) {
 			[][2]float64{{.03, 87.8}, {.05, 88.15}, {.08, 94.5}, {.26, 94.6}, {5.26, 98.7}, {5.77, 98.82}, {6.19, 98.84}}},
 	} {
 		o := published(t, c.file)
-		m := o.Modules
-		if o.Format.Name != "agentopt" || len(m.Accuracy) != 81 || m.Sample != 200 {
-			t.Fatalf("%s: %s, %d allocations, %d questions", c.file, o.Format.Name, len(m.Accuracy), m.Sample)
+		w := o.Averages
+		if o.Format.Name != "agentopt" || w.Questions() != 200 || w.Missing() != 0 {
+			t.Fatalf("%s: %s, %d questions, %d missing", c.file, o.Format.Name, w.Questions(), w.Missing())
 		}
-		best, alloc := 0, make([]int32, 2)
-		for i, a := range m.Accuracy {
-			if a > m.Accuracy[best] {
+		allocs, points := means(t, w)
+		if len(allocs) != 81 {
+			t.Fatalf("%s: %d allocations", c.file, len(allocs))
+		}
+		best := 0
+		for i, p := range points {
+			if p.Accuracy > points[best].Accuracy {
 				best = i
 			}
 		}
-		m.Allocation(best, alloc)
-		if a, b := m.Candidates[0][alloc[0]], m.Candidates[1][alloc[1]]; a != c.first || b != c.second {
+		if a, b := w.Names.Candidates[0][allocs[best][0]], w.Names.Candidates[1][allocs[best][1]]; a != c.first || b != c.second {
 			t.Errorf("%s: best is %s and %s", c.file, a, b)
 		}
-		close(t, c.file+" optimum", m.Accuracy[best]*100, c.best, 1e-9)
-		points := pareto(m)
-		if len(points) != len(c.pareto) {
-			t.Fatalf("%s: Pareto points %v, expected %v", c.file, points, c.pareto)
+		close(t, c.file+" optimum", points[best].Accuracy*100, c.best, 1e-9)
+		front := selection.Pareto(points)
+		if len(front) != len(c.pareto) {
+			t.Fatalf("%s: %d Pareto points, expected %d", c.file, len(front), len(c.pareto))
 		}
-		for i, p := range points {
-			close(t, "Pareto cost", p[0], c.pareto[i][0], .005+1e-9)
-			close(t, "Pareto accuracy", p[1], c.pareto[i][1], .05+1e-9)
+		for i, at := range front {
+			close(t, c.file+" Pareto cost", points[at].Cost*200, c.pareto[i][0], .005+1e-9)
+			close(t, c.file+" Pareto accuracy", points[at].Accuracy*100, c.pareto[i][1], .05+1e-9)
 		}
-		for start := range m.Accuracy {
-			m.Allocation(start, alloc)
-			if got := greedy(m, alloc); got != m.Accuracy[best] {
-				t.Errorf("%s: greedy from start %d ends at %.4f", c.file, start, got)
+		for i, start := range allocs {
+			if got := greedy(w, slices.Clone(start)); got != points[best].Accuracy {
+				t.Errorf("%s: greedy from start %d ends at %.4f", c.file, i, got)
 			}
 		}
 	}

@@ -11,7 +11,7 @@
 //  2. The format is given, or told by the header's names (by the keys of the
 //     first record). See Formats.
 //  3. A question-level format becomes a cascade.Table, a module-level one
-//     Modules. Texts (prompts, answers) are read for their lengths alone and
+//     compound.Outcomes, or compound.Averages where only means are recorded. Texts (prompts, answers) are read for their lengths alone and
 //     not kept, so that 30,000 prompts of 11 models take some 5 MB.
 //
 // What cannot be understood ends the reading with a *trace.Error that holds

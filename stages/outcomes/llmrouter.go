@@ -17,7 +17,7 @@ func readLLMRouter(r rows, _ Source, o *Outcomes) error {
 	names := r.names()
 	for _, name := range []string{"row", "cluster", "question_chars"} {
 		if !has(names, name) {
-			return r.at(missing(name, names))
+			return at(r, o.File, missing(name, names))
 		}
 	}
 	l := &layout{

@@ -155,4 +155,4 @@ func decode(v parquet.Value, scale float64) cell {
 
 func (p *parquetRows) cell(column int) cell { return p.cells[column] }
 
-func (p *parquetRows) at(err error) error { return place(err, p.file, p.row, true) }
+func (p *parquetRows) place() (int, bool) { return p.row, true }

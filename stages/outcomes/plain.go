@@ -30,7 +30,7 @@ func readPlain(r rows, s Source, o *Outcomes) error {
 	names := r.names()
 	for _, want := range slices.Concat(s.Models, s.Features, s.Groups) {
 		if !has(names, want) {
-			return r.at(missing(want, names))
+			return at(r, o.File, missing(want, names))
 		}
 	}
 	l := &layout{id: none, part: none}
@@ -63,14 +63,14 @@ func readPlain(r rows, s Source, o *Outcomes) error {
 		c := modelColumns{m, slices.Index(names, m), none, none}
 		if len(costs) > 0 {
 			if c.cost = slices.Index(names, m+"|cost"); c.cost == none {
-				return r.at(missing(m+"|cost", names))
+				return at(r, o.File, missing(m+"|cost", names))
 			}
 		}
 		l.models = append(l.models, c)
 	}
 	for _, c := range costs {
 		if !slices.Contains(models, strings.TrimSuffix(c, "|cost")) && len(s.Models) == 0 {
-			return r.at(missing(strings.TrimSuffix(c, "|cost"), names))
+			return at(r, o.File, missing(strings.TrimSuffix(c, "|cost"), names))
 		}
 	}
 	o.note("models are the columns %s", list(models))

@@ -45,10 +45,10 @@ type feature struct {
 // read fills o with a question-level table.
 func (l *layout) read(r rows, o *Outcomes) error {
 	if len(l.models) == 0 {
-		return r.at(&trace.Error{Problem: "header has no model's column", Expected: "one a model with its scores; the file has " + list(r.names())})
+		return at(r, o.File, &trace.Error{Problem: "header has no model's column", Expected: "one a model with its scores; the file has " + list(r.names())})
 	}
 	if len(l.models) > cascade.MaxModels {
-		return r.at(&trace.Error{Problem: fmt.Sprintf("header has %d models", len(l.models)), Expected: fmt.Sprintf("at most %d", cascade.MaxModels)})
+		return at(r, o.File, &trace.Error{Problem: fmt.Sprintf("header has %d models", len(l.models)), Expected: fmt.Sprintf("at most %d", cascade.MaxModels)})
 	}
 	b := newBuilder(l)
 	count, left := 0, 0
@@ -63,13 +63,13 @@ func (l *layout) read(r rows, o *Outcomes) error {
 		count++
 		ok, bad := b.row(l, r)
 		if bad != nil {
-			return r.at(bad)
+			return at(r, o.File, bad)
 		}
 		if !ok {
 			left++
 		}
 		if b.t.Questions() > cascade.MaxQuestions {
-			return r.at(&trace.Error{Problem: "file has too many questions", Expected: fmt.Sprintf("at most %d", cascade.MaxQuestions)})
+			return at(r, o.File, &trace.Error{Problem: "file has too many questions", Expected: fmt.Sprintf("at most %d", cascade.MaxQuestions)})
 		}
 	}
 	if count == left {

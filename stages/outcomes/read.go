@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"switchyard/sim/cascade"
+	"switchyard/sim/compound"
 	"switchyard/stages/trace"
 )
 
@@ -25,13 +26,14 @@ type Source struct {
 	Modules  []string `yaml:"modules" doc:"of format modules: the columns that name each module's model; none: told by their names"`
 }
 
-// Outcomes is what a file holds: one of Questions and Modules is set.
+// Outcomes is what a file holds: one of Questions, Modules and Averages is set.
 type Outcomes struct {
 	File      string
 	Format    Format
-	Questions *cascade.Table
-	Modules   *Modules
-	Notes     []string // what was left out or assumed, a sentence each
+	Questions *cascade.Table     // who answers which question how well
+	Modules   *compound.Outcomes // which allocation does
+	Averages  *compound.Averages // the same where only means are recorded
+	Notes     []string           // what was left out or assumed, a sentence each
 }
 
 func (o *Outcomes) note(format string, args ...any) {

@@ -41,7 +41,7 @@ func readRouteLLM(r rows, s Source, o *Outcomes) error {
 	}
 	for _, want := range s.Models {
 		if !has(names, want) {
-			return r.at(missing(want, names))
+			return at(r, o.File, missing(want, names))
 		}
 	}
 	for _, group := range []string{"dataset", "subject"} {

@@ -29,7 +29,7 @@ func readRouterBench(r rows, _ Source, o *Outcomes) error {
 	names := r.names()
 	for _, name := range []string{"sample_id", "eval_name"} {
 		if !has(names, name) {
-			return r.at(missing(name, names))
+			return at(r, o.File, missing(name, names))
 		}
 	}
 	l := &layout{id: slices.Index(names, "sample_id"), part: none, groups: []named{{"eval_name", slices.Index(names, "eval_name")}}}
@@ -41,7 +41,7 @@ func readRouterBench(r rows, _ Source, o *Outcomes) error {
 		}
 		m := modelColumns{name: model, score: slices.Index(names, model), cost: i, answer: slices.Index(names, model+answerEnding)}
 		if m.score == none {
-			return r.at(missing(model, names))
+			return at(r, o.File, missing(model, names))
 		}
 		answers = answers && m.answer != none
 		l.models = append(l.models, m)

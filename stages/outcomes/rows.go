@@ -14,7 +14,7 @@ type rows interface {
 	names() []string
 	next() error // io.EOF behind the last row
 	cell(column int) cell
-	at(err error) error // adds file and row
+	place() (line int, row bool) // of what next read; row: it counts rows
 }
 
 // cell is a value: missing, a number, or a text (which may spell a number).
@@ -103,7 +103,13 @@ func (c cell) string() string {
 	return strings.TrimSpace(c.text)
 }
 
-// place completes an error about a row.
+// at completes an error about what next read.
+func at(r rows, file string, err error) error {
+	line, row := r.place()
+	return place(err, file, line, row)
+}
+
+// place completes an error about a line or row.
 func place(err error, file string, line int, row bool) error {
 	var e *trace.Error
 	if !errors.As(err, &e) {
