@@ -68,17 +68,15 @@ func (h *Halving) Run(p Problem) (Outcome, error) {
 		}
 		return c.finish(name, stop, err)
 	}
-	for _, a := range arms { // all have answered everything: this charges nothing
-		slot, err := l.find(a.alloc)
-		if err != nil {
-			return c.finish(name, stop, err)
-		}
-		if v := l.value(slot); !c.any || v > c.value {
-			c.current, c.value, c.any = append(c.current[:0], a.alloc...), v, true
-		}
+	rank(arms, l.questions)
+	c.current, c.hit = arms[0].alloc, l.evaluations()
+	o, err := c.finish(name, stop, nil)
+	if err != nil {
+		return o, err
 	}
-	c.hit = l.evaluations()
-	return c.finish(name, stop, nil)
+	o.Accuracy = arms[0].sum / float64(l.questions)
+	o.Cost, err = l.world.Cost(o.Assignment)
+	return o, err
 }
 
 // rungs is ceil(log_eta n), and one for a single allocation.

@@ -17,6 +17,7 @@ type ledger struct {
 	current []int32 // the incumbent
 	asks    int64   // questions answered, each time that they were asked for
 	part    []float32
+	parts   map[uint64]struct{} // allocations of which a Partial world answered parts alone
 }
 
 // open begins a run. The start is the problem's, or drawn.
@@ -131,6 +132,10 @@ func (l *ledger) scoresOf(alloc, list []int32, set []uint64) ([]float32, error) 
 		if err != nil {
 			return nil, err
 		}
+		if l.parts == nil {
+			l.parts = make(map[uint64]struct{})
+		}
+		l.parts[l.space.Index(alloc)] = struct{}{}
 		l.bill(len(list), len(list), cost)
 		return dst, nil
 	}
@@ -205,6 +210,7 @@ func (l *ledger) finish(name string, stop Stop, err error) (Outcome, error) {
 	o.Stop, o.Converged = stop, stop == StopConverged || stop == StopComplete
 	o.Assignment = slices.Clone(l.current)
 	o.Evaluations = l.evaluations()
+	o.Distinct += len(l.parts)
 	o.Accuracy = math.NaN()
 	if slot, ok := l.has(l.current); ok {
 		o.Accuracy, o.Cost = l.accuracy[slot], l.cost[slot]

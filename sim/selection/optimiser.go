@@ -51,7 +51,7 @@ const (
 // Outcome is what a run found and what it cost.
 type Outcome struct {
 	Assignment []int32
-	Accuracy   float64 // of Assignment on the training questions
+	Accuracy   float64 // of Assignment on the training questions; NaN where it did not answer them all
 	Cost       float64 // dollars a question of Assignment
 	Converged  bool    // Stop is StopConverged or StopComplete
 	Stop       Stop
