@@ -30,6 +30,28 @@ func BenchmarkSweepDebate(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(counts)), "ns/allocation")
 }
 
+// BenchmarkSweepVoters answers 500 questions with 10^5 allocations of a vote
+// whose voters are too many for the shortcut of three.
+func BenchmarkSweepVoters(b *testing.B) {
+	for _, voters := range []int{5, 9, 15} {
+		b.Run(fmt.Sprint(voters), func(b *testing.B) {
+			toy := NewToy()
+			toy.Models, toy.Train, toy.Test = 10, 500, 1
+			split, err := toy.Build(system(b, "majority-vote", func(p SystemParams) { p.(*MajorityVote).Voters = voters }), Env{Seed: 1})
+			if err != nil {
+				b.Fatal(err)
+			}
+			counts := make([]int32, 100_000)
+			for b.Loop() {
+				if err := split.Train.CountRange(0, counts); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(counts)), "ns/allocation")
+		})
+	}
+}
+
 // BenchmarkRight answers 500 questions with one allocation.
 func BenchmarkRight(b *testing.B) {
 	for _, name := range []string{"locate-solve", "self-refine", "debate"} {

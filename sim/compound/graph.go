@@ -235,6 +235,9 @@ func circle(modules []Module, place map[string]int, done []bool) string {
 	return strings.Join(names, " reads ")
 }
 
+// mostVoters is how many votes are counted, in numbers of eight bits.
+const mostVoters = 255
+
 // checkRule checks that a module reads what its rule needs.
 func (g *Graph) checkRule(i int) error {
 	m := g.modules[i]
@@ -257,6 +260,8 @@ func (g *Graph) checkRule(i int) error {
 		return fmt.Errorf("rule %s reads at least one answer", Judge)
 	case !m.Rule.LLM() && answers == 0:
 		return fmt.Errorf("rule %s reads at least one answer", m.Rule)
+	case m.Rule == Vote && answers > mostVoters:
+		return fmt.Errorf("rule %s reads at most %d answers, not %d", Vote, mostVoters, answers)
 	}
 	return nil
 }

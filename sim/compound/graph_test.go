@@ -67,6 +67,42 @@ func TestGraphSorts(t *testing.T) {
 	}
 }
 
+func TestTooManyVoters(t *testing.T) {
+	modules, names := answering("a", 256)
+	if _, err := NewGraph(append(modules, Module{Name: "v", Rule: Vote, Reads: names}), ""); err == nil || !strings.Contains(err.Error(), "at most 255 answers, not 256") {
+		t.Errorf("256 voters: %v", err)
+	}
+	modules, names = answering("a", 255)
+	g, err := NewGraph(append(modules, Module{Name: "v", Rule: Vote, Reads: names}), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, wrong := range []int{2, 300} {
+		toy := NewToy()
+		toy.Wrong, toy.Train, toy.Test = wrong, 70, 1
+		split, err := toy.Build(g, Env{Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := split.Train
+		alloc, right := make([]int32, 255), make([]uint64, w.words)
+		for i := range alloc {
+			alloc[i] = int32(i % 5)
+		}
+		for _, alloc := range [][]int32{make([]int32, 255), alloc} {
+			if err := w.Right(alloc, right); err != nil {
+				t.Fatal(err)
+			}
+			n := naive{w, alloc, 0}
+			for n.q = range 70 {
+				if bit(right, n.q) != (n.answer(w.graph.output) == 0) {
+					t.Fatalf("%d wrong answers, question %d", wrong, n.q)
+				}
+			}
+		}
+	}
+}
+
 func TestSystemShapes(t *testing.T) {
 	for _, c := range []struct {
 		name      string

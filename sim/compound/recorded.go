@@ -15,7 +15,7 @@ type Names struct {
 	Candidates [][]string // by module
 }
 
-// check refuses names that cannot be told apart.
+// check refuses names that cannot be told apart, and too many of them.
 func (n Names) check() error {
 	if len(n.Modules) == 0 || len(n.Modules) != len(n.Candidates) {
 		return fmt.Errorf("%d modules and candidates for %d: a table needs a list of candidates for each of one or more modules", len(n.Modules), len(n.Candidates))
@@ -31,6 +31,13 @@ func (n Names) check() error {
 			}
 			seen[name] = true
 		}
+	}
+	allocations := int64(1)
+	for _, list := range n.Candidates {
+		if allocations > math.MaxInt64/int64(len(list)) {
+			return errors.New("more allocations than can be numbered: record fewer modules or candidates")
+		}
+		allocations *= int64(len(list))
 	}
 	return nil
 }

@@ -70,6 +70,7 @@ func TestRecordedWorld(t *testing.T) {
 	}
 	for _, bad := range []Names{
 		{}, {Modules: []string{"a"}, Candidates: [][]string{{}}}, {Modules: []string{"a"}, Candidates: [][]string{{"x", "x"}}},
+		{Modules: make([]string, 64), Candidates: slices.Repeat([][]string{{"x", "y"}}, 64)},
 	} {
 		if _, err := NewOutcomes(bad, []string{"q"}); err == nil {
 			t.Errorf("%v is taken", bad)

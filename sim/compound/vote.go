@@ -5,7 +5,9 @@ import "math/bits"
 // tally is the room that votes and readings need.
 type tally struct {
 	right  []uint64
-	counts [][8]uint64 // by voter: how many others agree, in bit planes of one word
+	voted  [][]uint64  // by voter: its output
+	counts [][8]uint64 // by answer its voters, or by voter those who agree: bit planes of one word
+	top    []uint64    // by answer: where it has the highest count
 }
 
 func (t *tally) room(g *Graph, words int) {
@@ -16,7 +18,9 @@ func (t *tally) room(g *Graph, words int) {
 			voters = max(voters, len(g.reads[i]))
 		}
 	}
+	t.voted = make([][]uint64, voters)
 	t.counts = make([][8]uint64, voters)
+	t.top = make([]uint64, voters)
 }
 
 // vote writes the most frequent of the answers read, of equals the first seen.
@@ -56,44 +60,109 @@ func (w *World) voteOfThree(a, b, c, dst []uint64) {
 	}
 }
 
-// voteOfMany counts for each voter the others that agree with it, in bit-sliced
-// numbers, and takes the first voter with the highest count.
+// voteOfMany takes the cheaper of two ways to count.
 func (w *World) voteOfMany(reads []int, dst []uint64) {
-	voters := len(reads)
-	width := bits.Len(uint(voters))
-	counts := w.tally.counts[:voters]
+	voted := w.tally.voted[:len(reads)]
+	for i, r := range reads {
+		voted[i] = w.views[r]
+	}
+	width := bits.Len(uint(len(reads)))
 	for k := range w.words {
-		for i := range counts {
-			counts[i] = [8]uint64{}
-		}
-		for i := range voters {
-			for j := range i {
-				agree := w.agree(reads[i], reads[j], k)
-				increment(&counts[i], agree)
-				increment(&counts[j], agree)
-			}
-		}
-		best := counts[0]
-		for at := k; at < len(dst); at += w.words {
-			dst[at] = w.views[reads[0]][at]
-		}
-		for i := 1; i < voters; i++ {
-			more := greater(&counts[i], &best, width)
-			for at := k; at < len(dst); at += w.words {
-				dst[at] = dst[at]&^more | w.views[reads[i]][at]&more
-			}
-			for b := range width {
-				best[b] = best[b]&^more | counts[i][b]&more
-			}
+		if w.sample.wrongs < len(reads) {
+			w.voteByAnswer(voted, dst, k, width)
+		} else {
+			w.voteByPairs(voted, dst, k, width)
 		}
 	}
 }
 
-// agree returns a word of the questions to which two modules answer the same.
-func (w *World) agree(i, j, k int) uint64 {
-	a, b := w.views[i], w.views[j]
+// voteByAnswer counts the voters of each answer for a word of questions, in
+// bit-sliced numbers, and takes the first voter whose answer has the highest
+// count.
+func (w *World) voteByAnswer(voted [][]uint64, dst []uint64, k, width int) {
+	answers := w.sample.wrongs + 1
+	counts := w.tally.counts[:answers]
+	var most [8]uint64
+	for a := range counts {
+		var count [8]uint64
+		for _, out := range voted {
+			carry := says(out, a, k, w.words)
+			for b := range width {
+				count[b], carry = count[b]^carry, count[b]&carry
+			}
+		}
+		more := greater(&count, &most, width)
+		for b := range width {
+			most[b] = most[b]&^more | count[b]&more
+		}
+		counts[a] = count
+	}
+	top := w.tally.top[:answers]
+	for a := range top {
+		var less uint64
+		for b := range width {
+			less |= counts[a][b] ^ most[b]
+		}
+		top[a] = ^less
+	}
+	for at := k; at < len(dst); at += w.words {
+		dst[at] = 0
+	}
+	left := ^uint64(0)
+	for i := 0; i < len(voted) && left != 0; i++ {
+		var takes uint64
+		for a := range top {
+			takes |= says(voted[i], a, k, w.words) & top[a]
+		}
+		takes &= left
+		left &^= takes
+		for at := k; at < len(dst); at += w.words {
+			dst[at] |= voted[i][at] & takes
+		}
+	}
+}
+
+// says returns a word of the questions to which an output is answer a.
+func says(out []uint64, a, k, words int) uint64 {
+	same := ^uint64(0)
+	for at := k; at < len(out); at += words {
+		same &= out[at] ^ (uint64(a&1) - 1)
+		a >>= 1
+	}
+	return same
+}
+
+// voteByPairs counts for each voter the others that agree with it, where there
+// are more answers than voters, and takes the first with the highest count.
+func (w *World) voteByPairs(voted [][]uint64, dst []uint64, k, width int) {
+	counts := w.tally.counts[:len(voted)]
+	clear(counts)
+	for i := range voted {
+		for j := range i {
+			agree := agree(voted[i], voted[j], k, w.words)
+			increment(&counts[i], agree)
+			increment(&counts[j], agree)
+		}
+	}
+	best := counts[0]
+	for at := k; at < len(dst); at += w.words {
+		dst[at] = voted[0][at]
+	}
+	for i := 1; i < len(voted); i++ {
+		more := greater(&counts[i], &best, width)
+		for at := k; at < len(dst); at += w.words {
+			dst[at] = dst[at]&^more | voted[i][at]&more
+		}
+		for b := range width {
+			best[b] = best[b]&^more | counts[i][b]&more
+		}
+	}
+}
+
+// agree returns a word of the questions to which two outputs are the same.
+func agree(a, b []uint64, k, words int) uint64 {
 	var differ uint64
-	for at := k; at < len(a); at += w.words {
+	for at := k; at < len(a); at += words {
 		differ |= (a[at] ^ b[at])
 	}
 	return ^differ
