@@ -27,6 +27,12 @@ func (t *prebleTimes) prefill(tokens int32) int64 {
 	return t.ns
 }
 
+// extend returns the time of a step that computes so many tokens after others.
+func (t *prebleTimes) extend(tokens, before int32) int64 {
+	n, done := int64(tokens), int64(before)
+	return t.step.StepNs(engine.Batch{Tokens: n, Prefill: n, Requests: 1, Context: done, Attention2: n * (2*done + n)})
+}
+
 // decode returns what an output token after so many tokens is charged.
 func (t *prebleTimes) decode(context int32) int64 {
 	if t.marginal {

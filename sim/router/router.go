@@ -222,7 +222,7 @@ func Policies() []Policy {
 		rayPrefixAffinityPolicy, productionStackPrefixPolicy, productionStackLoadPolicy, productionStackSessionPolicy, productionStackKVPolicy,
 		sglangManualPolicy, sglangPowerOfTwoPolicy, smgLeastLoadPolicy,
 		sessionAffinityPolicy, rendezvousPolicy, boundedHashPolicy, kubeAIPrefixHashPolicy, smgPrefixHashPolicy, vllmRouterHashPolicy,
-		preblePolicy,
+		preblePolicy, prebleCodePolicy,
 		vllmDPPolicy, envoyPolicy,
 		dynamoPolicy, dynamo03Policy, dynamo01Policy,
 		clairvoyantPolicy,
