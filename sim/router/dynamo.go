@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"switchyard/sim/rng"
-	"switchyard/sim/workload"
 )
 
 var dynamoPolicy = Policy{
@@ -72,16 +71,15 @@ func (p *DynamoKV03) Build(e Env) Router {
 type dynamo struct {
 	credit, decay, scale, weight, temperature float64
 
+	kvBooks
 	stream *rng.Stream
-	belief *kvBelief
-	books  *books
 	blocks []int64   // by replica: in flight with the request that is routed
 	cost   []float64 // by replica
 	share  []float64 // by position among those up: of a softmax
 }
 
 func newDynamo(e Env, p *KVBelief) *dynamo {
-	return &dynamo{stream: e.Random, belief: p.build(e), books: newBooks(e.Work, e.Replicas, p.BlockTokens),
+	return &dynamo{stream: e.Random, kvBooks: newKVBooks(e, p),
 		blocks: make([]int64, e.Replicas), cost: make([]float64, e.Replicas), share: make([]float64, e.Replicas)}
 }
 
@@ -94,10 +92,7 @@ func (d *dynamo) Route(id int32, v *View) int {
 	} else {
 		chosen = reservoir(v.Up, d.cost, d.stream)
 	}
-	cached := d.belief.cached[chosen] * d.belief.block
-	v.Believed = cached
-	d.books.send(id, chosen, v.Work.Prompt[id]-cached)
-	d.belief.sent(id, chosen, v.NowNs)
+	d.send(id, chosen, v)
 	return chosen
 }
 
@@ -168,24 +163,4 @@ func (d *dynamo) sample(up []int32) int {
 		}
 	}
 	return int(up[len(up)-1])
-}
-
-// FirstToken implements Observer.
-func (d *dynamo) FirstToken(id int32, _ int, _ *View) { d.books.firstToken(id) }
-
-// Left implements Observer.
-func (d *dynamo) Left(id int32, _ int, _ *View) { d.books.left(id) }
-
-// Down implements Follower: a worker that is gone is forgotten.
-func (d *dynamo) Down(replica int, _ *View) { d.belief.forget(replica) }
-
-// Came implements Follower.
-func (d *dynamo) Came(int, *View) {}
-
-// priorityOf is how far a request is preferred, at least 0.
-func priorityOf(id int32, w *workload.Workload) int64 {
-	if w.Priority == nil {
-		return 0
-	}
-	return max(0, int64(w.Priority[id]))
 }

@@ -70,3 +70,11 @@ func (q *dynamoQueued) key(id int32, v *View) int64 {
 	uncached := max(1, int64(v.Work.Prompt[id]-most*q.belief.block))
 	return uncached * 1e9 / (1 + jump)
 }
+
+// priorityOf is how far a request is preferred, at least 0.
+func priorityOf(id int32, w *workload.Workload) int64 {
+	if w.Priority == nil {
+		return 0
+	}
+	return max(0, int64(w.Priority[id]))
+}

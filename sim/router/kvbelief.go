@@ -63,3 +63,39 @@ func (k *kvBelief) forget(replica int) {
 		k.own.drop(replica)
 	}
 }
+
+// kvBooks are what a router believes of caches and the books that it keeps by
+// that belief.
+type kvBooks struct {
+	belief *kvBelief
+	books  *books
+}
+
+func newKVBooks(e Env, p *KVBelief) kvBooks {
+	return kvBooks{p.build(e), newBooks(e.Work, e.Replicas, p.BlockTokens)}
+}
+
+// uncached returns the tokens of a prompt that a replica is believed to have to
+// compute, after match.
+func (k *kvBooks) uncached(id int32, replica int32, v *View) int32 {
+	return v.Work.Prompt[id] - k.belief.cached[replica]*k.belief.block
+}
+
+// send enters a request that goes to a replica, after match.
+func (k *kvBooks) send(id int32, replica int, v *View) {
+	v.Believed = k.belief.cached[replica] * k.belief.block
+	k.books.send(id, replica, v.Work.Prompt[id]-v.Believed)
+	k.belief.sent(id, replica, v.NowNs)
+}
+
+// FirstToken implements Observer.
+func (k *kvBooks) FirstToken(id int32, _ int, _ *View) { k.books.firstToken(id) }
+
+// Left implements Observer.
+func (k *kvBooks) Left(id int32, _ int, _ *View) { k.books.left(id) }
+
+// Down implements Follower: a replica that is gone is forgotten.
+func (k *kvBooks) Down(replica int, _ *View) { k.belief.forget(replica) }
+
+// Came implements Follower.
+func (k *kvBooks) Came(int, *View) {}

@@ -227,6 +227,7 @@ func Policies() []Policy {
 		dynamoPolicy, dynamo03Policy, dynamo01Policy,
 		clairvoyantPolicy,
 		llmDPolicy, aibrixPrefixCachePolicy, aibrixLeastRequestPolicy, aibrixLeastKVCachePolicy, aibrixVTCPolicy,
+		mooncakePolicy, lmetricPolicy, dualMapPolicy,
 	}
 }
 
