@@ -13,7 +13,7 @@ import (
 func aggregateCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "aggregate",
-		Usage:     "compare the routers of an experiment that has run: tables summary and comparisons",
+		Usage:     "compare the routers, policies or optimisers of an experiment that has run: tables summary and comparisons",
 		ArgsUsage: "DIR",
 		UsageText: `switchyard aggregate DIR [FLAGS]
 
@@ -23,7 +23,7 @@ func aggregateCommand() *cli.Command {
 Nothing is simulated again: tables summary and comparisons are replaced in
 place. Another warm-up needs "requests: all" among the experiment's tables.`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "baseline", Usage: "`ROUTER` that the others are compared with", DefaultText: "the experiment's"},
+			&cli.StringFlag{Name: "baseline", Usage: "`ROUTER` (or policy, or optimiser) that the others are compared with", DefaultText: "the experiment's"},
 			&cli.Float64Flag{Name: "warm-up", DefaultText: "as simulated", Usage: "`SHARE` of the arrivals to cut, 0 to 0.9"},
 			allowMissingFlag(),
 		},
@@ -69,7 +69,7 @@ func (s *study) aggregateAgain(c *cli.Context, options aggregate.Options) (err e
 // do so over part of the replications has the exit code of cells that failed.
 func (s *study) aggregate(c *cli.Context, options aggregate.Options) (*aggregate.Result, error) {
 	say(c, "aggregate: summing up and comparing the cells in %s", s.dir)
-	options.Plan, options.Queueing = s.plan, s.queueing
+	options.Plan, options.Queueing, options.Choose = s.plan, s.queueing, s.choices
 	if options.Baseline == "" {
 		options.Baseline = s.experiment.Baseline
 	}

@@ -28,7 +28,7 @@ func pasted(command string) string {
 func newApp(stdout, stderr io.Writer) *cli.App {
 	app := &cli.App{
 		Name:      programName,
-		Usage:     "request routing in LLM serving, by experiment",
+		Usage:     "request routing and model selection in LLM serving, by experiment",
 		UsageText: "switchyard COMMAND [ARGUMENTS] [FLAGS]",
 		Description: `A first run:
 
@@ -41,7 +41,7 @@ missing, 130 interrupted (the same command resumes).`,
 		Writer:    stdout,
 		ErrWriter: stderr,
 		Commands: []*cli.Command{
-			runCommand(), generateCommand(), simulateCommand(), queueCommand(), aggregateCommand(), timelineCommand(), calibrateCommand(),
+			runCommand(), generateCommand(), simulateCommand(), queueCommand(), chooseCommand(), aggregateCommand(), timelineCommand(), calibrateCommand(),
 			listCommand(), configCommand(), statusCommand(), queryCommand(), schemaCommand(),
 			completionCommand(), completeCommand(), versionCommand(),
 		},

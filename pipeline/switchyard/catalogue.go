@@ -67,6 +67,9 @@ func kinds() []kind {
 		{named{"processes", "arrival processes there: dispatch.arrivals.process"}, processItems, processExample},
 		{named{"information", "what dispatchers see of the servers, and how old: dispatch.information.model"}, informationItems, informationExample},
 		{named{"sizes", "laws of request sizes there: dispatch.sizes.law"}, sizeItems, sizeExample},
+		{named{"systems", "compound systems, whose modules need a model each: systems.system"}, systemItems, systemExample},
+		{named{"worlds", "who answers in them, drawn or recorded: worlds.world"}, worldItems, worldExample},
+		{named{"optimisers", "how a model for each module is looked for: optimisers.optimiser"}, optimiserItems, optimiserExample},
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -156,7 +157,7 @@ func flagValues(flag string, words []string) []named {
 	case "set":
 		return settings(words)
 	case "baseline":
-		return append(catalogue("routers"), catalogue("policies")...)
+		return slices.Concat(catalogue("routers"), catalogue("policies"), catalogue("optimisers"))
 	case "job":
 		return plain([]string{experiment.Balls, experiment.Dispatch})
 	case "format":
@@ -199,7 +200,7 @@ func argumentValues(app *cli.App, command string, before []string) []named {
 		return nil
 	}
 	switch command {
-	case "run", "generate", "simulate", "queue", "config":
+	case "run", "generate", "simulate", "queue", "choose", "config":
 		return catalogue("experiments")
 	case "aggregate", "status", "query":
 		return finished()

@@ -8,6 +8,7 @@
 //	generate   workloads and traces        -> workload, profile
 //	simulate   a cell: one combination     -> cells, requests, replicas
 //	queue      classic queueing models     -> balls, dispatch
+//	choose     a model for each module     -> selections, rounds, pareto, worlds, pools, assignments
 //	aggregate  replications of a config    -> summary, comparisons
 //
 // Beside these, calibrate fits a server to measured requests (calibration,

@@ -57,6 +57,7 @@ var questions = map[string]string{
 	experiment.Simulate: "select workload_point, router_point, mean / 1e6 as seconds from summary where metric = 'e2e_mean_us' order by config",
 	experiment.Balls:    "select workload_point, maximum, count(*) as runs from balls group by all order by all",
 	experiment.Dispatch: "select workload_point, router_point, mean, lo, hi, theory from summary where metric = 'response_mean' order by config",
+	experiment.Choose:   "select workload_point, router_point, metric, mean, lo, hi from summary where metric in ('accuracy_test', 'gain_points', 'evaluations') order by config",
 }
 
 // question is a query that the experiment can answer.
@@ -89,7 +90,7 @@ func (s *study) dryRun(c *cli.Context, jobs []run.Job) error {
 		fmt.Fprintln(w)
 	}
 	fmt.Fprintf(w, "%d configurations, %d cells with their replications, in %s\n",
-		configs, len(s.plan.Runs)+len(s.queueing.Balls)+len(s.queueing.Dispatch), s.dir)
+		configs, len(s.plan.Runs)+len(s.queueing.Balls)+len(s.queueing.Dispatch)+len(s.choices.Runs), s.dir)
 	for _, job := range jobs {
 		estimate, err := run.Inspect(job, s.dir, c.Int("workers"))
 		if err != nil {

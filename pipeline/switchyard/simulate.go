@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"switchyard/stages/choose"
 	"switchyard/stages/experiment"
 	"switchyard/stages/generate"
 	"switchyard/stages/queueing"
@@ -95,6 +96,8 @@ func (s *study) executeCell(c *cli.Context, job run.Job) error {
 		return printRow(c.App.Writer, queueing.Balls, s.dir)
 	case experiment.Dispatch:
 		return printRow(c.App.Writer, queueing.Dispatch, s.dir)
+	case experiment.Choose:
+		return printRow(c.App.Writer, choose.Selections, s.dir)
 	}
 	return printRow(c.App.Writer, simulate.Cells, s.dir)
 }

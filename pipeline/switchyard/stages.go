@@ -12,6 +12,7 @@ import (
 
 	"switchyard/stages/aggregate"
 	"switchyard/stages/calibrate"
+	"switchyard/stages/choose"
 	"switchyard/stages/experiment"
 	"switchyard/stages/generate"
 	"switchyard/stages/queueing"
@@ -22,7 +23,7 @@ import (
 
 // schemas are those of all tables, in the order in which the stages write them.
 func schemas() (all []table.Schema) {
-	definitions := slices.Concat(generate.Tables(), simulate.Tables(), queueing.Tables())
+	definitions := slices.Concat(generate.Tables(), simulate.Tables(), queueing.Tables(), choose.Tables())
 	definitions = append(append(definitions, run.Failures), aggregate.Tables()...)
 	definitions = append(definitions, calibrate.Tables()...)
 	for _, d := range definitions {
@@ -57,13 +58,20 @@ func (s *study) jobs(c *cli.Context) (jobs []run.Job) {
 		}
 		jobs = append(jobs, s.simulateJob(c, ""))
 	}
-	return append(jobs, s.queueingJobs(c)...)
+	return slices.Concat(jobs, s.queueingJobs(c), s.choiceJobs(c))
 }
 
 // queueingJobs run the classic models, which need nothing of another stage.
 func (s *study) queueingJobs(c *cli.Context) []run.Job {
 	return queueing.Jobs(s.queueing, queueing.Options{Repro: func(r *queueing.Run) string {
 		return fmt.Sprintf("%s %s --job %s --cell %d", programName, s.words(c, "queue"), r.Config.Job, r.Index)
+	}})
+}
+
+// choiceJobs choose models for modules: the settings, then the cells.
+func (s *study) choiceJobs(c *cli.Context) []run.Job {
+	return choose.Jobs(s.choices, choose.Options{Repro: func(r *choose.Run) string {
+		return fmt.Sprintf("%s %s --cell %d", programName, s.words(c, "choose"), r.Index)
 	}})
 }
 
@@ -160,7 +168,7 @@ func patient(signals <-chan os.Signal, giveBack func()) (interrupted func() bool
 }
 
 // units name what the tasks of a job count.
-var units = map[string]string{"generate": "requests", "simulate": "requests", experiment.Balls: "balls", experiment.Dispatch: "requests"}
+var units = map[string]string{"generate": "requests", "simulate": "requests", experiment.Balls: "balls", experiment.Dispatch: "requests", choose.SettingsJob: "assignments", experiment.Choose: "evaluations"}
 
 // openManifest starts the folder's manifest and writes it, so that a run that
 // is killed leaves word of what it was.

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"switchyard/pipeline/experiments"
+	"switchyard/stages/choose"
 	"switchyard/stages/experiment"
 	"switchyard/stages/queueing"
 	"switchyard/stages/run"
@@ -25,6 +26,7 @@ type study struct {
 	experiment *experiment.Experiment
 	plan       *simulate.Plan
 	queueing   *queueing.Plan
+	choices    *choose.Plan
 	dir        string
 }
 
@@ -108,10 +110,11 @@ func reopenStudy(dir string) (s *study, why error, err error) {
 func (s *study) makePlans() error {
 	plan, err := simulate.NewPlan(s.experiment)
 	models, wrong := queueing.NewPlan(s.experiment)
-	if err := experiment.Join(err, wrong); err != nil {
+	choices, bad := choose.NewPlan(s.experiment)
+	if err := experiment.Join(err, wrong, bad); err != nil {
 		return err
 	}
-	s.plan, s.queueing = plan, models
+	s.plan, s.queueing, s.choices = plan, models, choices
 	return nil
 }
 

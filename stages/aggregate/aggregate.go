@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"switchyard/stages/choose"
 	"switchyard/stages/experiment"
 	"switchyard/stages/queueing"
 	"switchyard/stages/simulate"
@@ -42,8 +43,10 @@ type Options struct {
 	// replications are those that any configuration of the workload has.
 	Plan *simulate.Plan
 	// Queueing does the same for tables balls and dispatch. Where one of the
-	// two plans is given, the other is too.
+	// plans is given, the others are too.
 	Queueing *queueing.Plan
+	// Choose does the same for table selections.
+	Choose *choose.Plan
 }
 
 // Result is what Run wrote, and what Print shows.
@@ -88,12 +91,13 @@ type rows struct {
 	extras     map[int32]*extra // what the requests say, by configuration
 	thrown     []queueing.BallsRow
 	dispatched []queueing.DispatchRow
+	chosen     []choose.SelectionRow
 }
 
 // read reads the tables of the jobs that the plans have or, without plans, the
 // tables that are there.
 func (in *rows) read(dir string, o Options) error {
-	planned := o.Plan != nil || o.Queueing != nil
+	planned := o.planned()
 	var err error
 	if !planned || o.Plan != nil && len(o.Plan.Runs) > 0 {
 		if in.served, err = readCells(simulate.Cells, dir, planned); err != nil {
@@ -113,11 +117,19 @@ func (in *rows) read(dir string, o Options) error {
 			return err
 		}
 	}
-	if len(in.served)+len(in.thrown)+len(in.dispatched) == 0 {
+	if !planned || o.Choose != nil && len(o.Choose.Runs) > 0 {
+		if in.chosen, err = readLean(choose.Selections, dir, planned, (*choose.SelectionRow).WithoutTexts); err != nil {
+			return err
+		}
+	}
+	if len(in.served)+len(in.thrown)+len(in.dispatched)+len(in.chosen) == 0 {
 		return fmt.Errorf("no table of cells in %s has rows; run the experiment first", dir)
 	}
 	return o.refuseWarmUp(in)
 }
+
+// planned reports whether the options say what should be there.
+func (o Options) planned() bool { return o.Plan != nil || o.Queueing != nil || o.Choose != nil }
 
 // readCells reads a table; without need, one that is not there has no rows.
 func readCells[T any](t *table.Table[T], dir string, need bool) ([]T, error) {
@@ -166,7 +178,11 @@ func (in *rows) configurations() ([]*configuration, error) {
 		return nil, err
 	}
 	dispatch, err := gatherDispatched(in.dispatched)
-	return slices.Concat(simulated, balls, dispatch), err
+	if err != nil {
+		return nil, err
+	}
+	selections, err := gatherChosen(in.chosen)
+	return slices.Concat(simulated, balls, dispatch, selections), err
 }
 
 // analyse is Run without files.

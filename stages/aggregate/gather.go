@@ -20,6 +20,7 @@ type configuration struct {
 	Where
 	*measures
 	replications []int32
+	pools        int32       // of candidates in a replication, each in the place of one; 0 in other jobs than choose
 	values       [][]float64 // of each metric, NaN where NULL
 	arrived      []int64     // in the windows
 	taken        []int64     // of these, not rejected
@@ -45,6 +46,7 @@ type cell struct {
 	Where
 	replication                         int32
 	row                                 reflect.Value // that the measures read
+	means                               []float64     // of each metric over several rows, in place of it
 	arrived, taken, completed, measured int64
 	fate
 	load        float64
@@ -165,7 +167,13 @@ func newConfiguration(m *measures, cell *cell) *configuration {
 
 func (c *configuration) add(cell *cell) {
 	for i := range c.list {
-		c.values[i] = append(c.values[i], c.list[i].value(cell.row))
+		value := math.NaN()
+		if cell.means != nil {
+			value = cell.means[i]
+		} else {
+			value = c.list[i].value(cell.row)
+		}
+		c.values[i] = append(c.values[i], value)
 	}
 	c.replications = append(c.replications, cell.replication)
 	c.arrived = append(c.arrived, cell.arrived)

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 
+	"switchyard/stages/choose"
 	"switchyard/stages/experiment"
 	"switchyard/stages/queueing"
 	"switchyard/stages/simulate"
@@ -28,6 +29,7 @@ type measures struct {
 	// The metrics that a person sees first, and the one that tells of change
 	// within a run, or "".
 	mean, tail, drift string
+	sign              float64 // 1 where less of the first is better, -1 where more is
 }
 
 // The tables of cells.
@@ -35,6 +37,7 @@ var (
 	served     = measuresOf(experiment.Simulate, reflect.TypeFor[simulate.Cell](), meanE2E, p99E2E, "e2e_drift")
 	thrown     = measuresOf(experiment.Balls, reflect.TypeFor[queueing.BallsRow](), "maximum", "maximum", "")
 	dispatched = measuresOf(experiment.Dispatch, reflect.TypeFor[queueing.DispatchRow](), "response_mean", "response_p99", "response_drift")
+	chosen     = measuresOf(experiment.Choose, reflect.TypeFor[choose.SelectionRow](), testAccuracy, "gain_points", "")
 )
 
 // metrics are those of table `cells`.
@@ -44,6 +47,10 @@ func measuresOf(job string, row reflect.Type, mean, tail, drift string) *measure
 	m := &measures{job: job, list: metricsOf(row), index: map[string]int{}, mean: mean, tail: tail, drift: drift}
 	for i := range m.list {
 		m.index[m.list[i].name] = i
+	}
+	m.sign = 1
+	if m.list[m.of(mean)].better == "higher" {
+		m.sign = -1
 	}
 	return m
 }
@@ -107,6 +114,8 @@ const (
 	hitCeiling = "hit_ceiling"
 	growthRps  = "backlog_slope_rps"
 	arrivalRps = "arrival_rps"
+
+	testAccuracy = "accuracy_test"
 )
 
 // metricIndex returns the position of a metric of `cells`.
@@ -130,7 +139,7 @@ func (m *metric) value(cell reflect.Value) float64 {
 	return numberIn(m.name, cell.Field(m.field))
 }
 
-// numberIn reads a number of a row.
+// numberIn reads a number of a row; a flag is 0 or 1, so that its mean is a share.
 func numberIn(name string, v reflect.Value) float64 {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
@@ -139,6 +148,11 @@ func numberIn(name string, v reflect.Value) float64 {
 		v = v.Elem()
 	}
 	switch {
+	case v.Kind() == reflect.Bool:
+		if v.Bool() {
+			return 1
+		}
+		return 0
 	case v.CanInt():
 		return float64(v.Int())
 	case v.CanFloat():

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"switchyard/stages/choose"
 	"switchyard/stages/experiment"
 	"switchyard/stages/queueing"
 	"switchyard/stages/simulate"
@@ -65,6 +66,7 @@ type wanted struct {
 	place
 	name         string
 	replications []int32
+	pools        int32 // in a replication; 0 in other jobs than choose
 }
 
 // place is a configuration's position over all jobs.
@@ -91,7 +93,7 @@ func findMissing(configs []*configuration, o Options) *MissingError {
 			}
 		}
 		if lacks != nil {
-			out.Of = append(out.Of, Missing{w.job, w.config, w.name, lacks, len(w.replications)})
+			out.Of = append(out.Of, Missing{w.job, w.config, w.name, w.ofReplications(lacks), len(w.ofReplications(w.replications))})
 		}
 	}
 	return out
@@ -100,14 +102,21 @@ func findMissing(configs []*configuration, o Options) *MissingError {
 // wantedOf lists the configurations that should be there, in order of the
 // grid.
 func wantedOf(configs []*configuration, o Options) []wanted {
-	if o.Plan != nil || o.Queueing != nil {
-		return append(planned(o.Plan), queued(o.Queueing)...)
+	if o.planned() {
+		return slices.Concat(planned(o.Plan), queued(o.Queueing), selected(o.Choose))
 	}
 	// A workload without chance in it has one replication, others have all.
-	type workload struct{ job, point string }
+	// Worlds, in the place of clusters, may differ in their pools.
+	type workload struct{ job, point, world string }
+	of := func(c *configuration) workload {
+		if c.Job != experiment.Choose {
+			return workload{c.Job, c.WorkloadPoint, ""}
+		}
+		return workload{c.Job, c.WorkloadPoint, c.ClusterPoint}
+	}
 	union := map[workload][]int32{}
 	for _, c := range configs {
-		w := workload{c.Job, c.WorkloadPoint}
+		w := of(c)
 		union[w] = append(union[w], c.replications...)
 	}
 	for w, all := range union {
@@ -116,7 +125,7 @@ func wantedOf(configs []*configuration, o Options) []wanted {
 	}
 	out := make([]wanted, len(configs))
 	for i, c := range configs {
-		out[i] = wanted{place{c.Job, c.Config}, c.name(), union[workload{c.Job, c.WorkloadPoint}]}
+		out[i] = wanted{place{c.Job, c.Config}, c.name(), union[of(c)], c.pools}
 	}
 	return out
 }
@@ -154,6 +163,37 @@ func queued(plan *queueing.Plan) []wanted {
 		w.replications = append(w.replications, int32(r.Replication))
 	}
 	return out
+}
+
+// selected lists the configurations of the plan of choices.
+func selected(plan *choose.Plan) []wanted {
+	if plan == nil {
+		return nil
+	}
+	var out []wanted
+	for _, r := range plan.Runs {
+		at := place{experiment.Choose, r.Config.Index}
+		if n := len(out); n == 0 || out[n-1].place != at {
+			out = append(out, wanted{place: at, name: r.Config.Name(), pools: int32(r.Config.Pools())})
+		}
+		w := &out[len(out)-1]
+		for pool := range w.pools {
+			w.replications = append(w.replications, int32(r.Replication-1)*w.pools+pool+1)
+		}
+	}
+	return out
+}
+
+// ofReplications turns pools into the replications that they belong to.
+func (w *wanted) ofReplications(pools []int32) []int32 {
+	if w.pools <= 1 {
+		return pools
+	}
+	out := make([]int32, len(pools))
+	for i, p := range pools {
+		out[i] = (p-1)/w.pools + 1
+	}
+	return slices.Compact(out)
 }
 
 // ranges writes ascending numbers as 1..3, 5.

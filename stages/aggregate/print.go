@@ -45,7 +45,11 @@ func (r *Result) Print(w io.Writer) error {
 			fmt.Fprintf(out, "... and %d more points: see table summary.\n\n", len(blocks)-i)
 			break
 		}
-		p.print(out, findings)
+		if p.job == experiment.Choose {
+			p.printChosen(out, findings)
+		} else {
+			p.print(out, findings)
+		}
 	}
 	findings.print(out)
 	printWarnings(out, r.Warnings, configs)
@@ -53,15 +57,21 @@ func (r *Result) Print(w io.Writer) error {
 }
 
 // legend is what the blocks used and the foot has to explain.
-type legend struct{ intervals, tails, ratios, ties, saturated, none, single, theory bool }
+type legend struct{ intervals, tails, ratios, ties, saturated, none, single, theory, gains bool }
 
 func (l *legend) print(w io.Writer) {
 	if l.intervals {
 		text := "±     half of the mean's 95 % t interval over replications"
+		if l.gains {
+			text += ", of choices over pools"
+		}
 		if l.tails {
 			text += " (p99: of the replications' p99)"
 		}
 		fmt.Fprintln(w, text)
+	}
+	if l.gains {
+		fmt.Fprintln(w, "gain  accuracy over the best single model, on questions that chose neither")
 	}
 	if l.ratios {
 		fmt.Fprintln(w, "[ ]   95 % interval of the ratio of mean latencies (Fieller), paired by replication")

@@ -15,12 +15,12 @@ const alpha = 0.05
 // ranked is a configuration's place among those of its point.
 type ranked struct {
 	*configuration
-	level float64 // mean latency, NaN without a value
+	level float64 // mean of the first metric, NaN without a value
 	tied  bool    // with the best
 	rank  string  // "1", "1=", "3", "sat."; "none" without a value
 }
 
-// ranking orders a point's configurations by their mean latency, best
+// ranking orders a point's configurations by their first metric, best
 // first; saturated ones come last, whatever their mean, and what has no value
 // after them. Those that a paired t test against the best, corrected by Holm
 // over all of them, does not tell apart from it share its rank. With one
@@ -34,7 +34,7 @@ func (p *point) ranking() []ranked {
 		if c := cmp.Compare(a.class(), b.class()); c != 0 {
 			return c
 		}
-		return cmp.Compare(a.level, b.level)
+		return cmp.Compare(float64(p.sign*a.level), float64(p.sign*b.level))
 	})
 	stable := 0
 	for stable < len(list) && list[stable].class() == 0 {
@@ -81,7 +81,7 @@ func tie(list []ranked) {
 		ps[i] = stats.Paired(x, y, level).P
 	}
 	for i, p := range stats.Holm(ps) {
-		if p > alpha {
+		if p > alpha || list[i+1].level == list[0].level {
 			list[0].tied, list[i+1].tied = true, true
 		}
 	}

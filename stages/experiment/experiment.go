@@ -41,6 +41,7 @@ type Tables struct {
 	Timeline    bool    `yaml:"timeline" default:"false" doc:"keep table timeline"`
 	Interval    float64 `yaml:"timeline_interval" default:"1" min:"0.000001" max:"1000000000" unit:"s" doc:"simulated time from row to row of table timeline"`
 	Decisions   float64 `yaml:"decisions" default:"0" min:"0" max:"1" unit:"share" doc:"share of the decisions of routers that table decisions keeps; 0 = no table"`
+	Rounds      bool    `yaml:"rounds" default:"true" doc:"keep table rounds"`
 	Assignments string  `yaml:"assignments" default:"small" enum:"none|small|all" doc:"which spaces table assignments holds whole: those of at most 100,000 assignments (small), all, or none"`
 }
 

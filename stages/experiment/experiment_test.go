@@ -48,7 +48,7 @@ func manual(t *testing.T) string {
 func TestManual(t *testing.T) {
 	e := load(t, manual(t), Options{})
 	if e.Name != "example" || e.Seed != 1 || len(e.Replications) != 10 || e.WarmUp != .2 || e.Baseline != "round-robin" ||
-		e.SLO != (SLO{1000, 100, 0}) || e.Tables != (Tables{Workload: true, Requests: "all", Sample: .01, Replicas: true, Interval: 1, Assignments: "small"}) {
+		e.SLO != (SLO{1000, 100, 0}) || e.Tables != (Tables{Workload: true, Requests: "all", Sample: .01, Replicas: true, Interval: 1, Rounds: true, Assignments: "small"}) {
 		t.Errorf("the head is %+v", e)
 	}
 	if len(e.Points[Simulate]) != 72 {
@@ -73,7 +73,7 @@ func TestManual(t *testing.T) {
 func TestDefaults(t *testing.T) {
 	e := load(t, least, Options{})
 	want := &Experiment{Name: "x", Seed: 1, Replications: span(1, 10), WarmUp: .2, Baseline: "random", File: "x.yaml",
-		Tables: Tables{Workload: true, Requests: "all", Sample: .01, Replicas: true, Interval: 1, Assignments: "small"}}
+		Tables: Tables{Workload: true, Requests: "all", Sample: .01, Replicas: true, Interval: 1, Rounds: true, Assignments: "small"}}
 	got := *e
 	got.Points, got.doc, got.parts = nil, nil, nil
 	if !reflect.DeepEqual(&got, want) {

@@ -280,6 +280,7 @@ tables:
   timeline: false
   timeline_interval: 1
   decisions: 0
+  rounds: true
   assignments: small
 routers:
   - name: random

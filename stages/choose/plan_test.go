@@ -1,0 +1,68 @@
+package choose
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestPlanErrors: what is wrong is said where it stands, before anything runs.
+func TestPlanErrors(t *testing.T) {
+	const head = "name: f\nreplications: 1\n"
+	for text, want := range map[string]string{
+		"systems: [debat]\nworlds: [toy]\noptimisers: [single]\n":                                                  `f.yaml:3:11: systems[0].system: value "debat": expected one of locate-solve`,
+		"systems: [debate]\nworlds: [tay]\noptimisers: [single]\n":                                                 `did you mean "toy"?`,
+		"systems: [debate]\nworlds: [toy]\noptimisers: [greed]\n":                                                  `did you mean "greedy"?`,
+		"systems: [debate]\nworlds: [case-study]\noptimisers: [single]\n":                                          "made for system locate-solve",
+		"systems: [debate]\nworlds: [toy]\noptimisers: [oracle]\n":                                                 "chooses for each question anew",
+		"systems: [debate]\nworlds: [{name: t, world: toy, starts: 0, models: 10}]\noptimisers: [greedy]\n":        "there are 1000000 assignments",
+		"systems: [locate-solve]\nworlds: [{name: t, world: toy, start: [A]}]\noptimisers: [greedy]\n":             "a candidate for each of locate, solve",
+		"systems: [locate-solve]\nworlds: [{name: t, world: toy, start: [A, F]}]\noptimisers: [greedy]\n":          "for module solve one of A, B, C, D, E",
+		"systems: [locate-solve]\nworlds: [{name: t, world: toy, luck: 0.9}]\noptimisers: [greedy]\n":              "luck",
+		"systems: [locate-solve]\nworlds: [{name: t, world: toy, prices: [1, 2]}]\noptimisers: [greedy]\n":         "a number for each of the 5 models",
+		"systems: [locate-solve]\nworlds: [toy]\noptimisers: [greedy, {name: again, optimiser: greedy}]\n":         "the two are the same runs under two names",
+		"systems: [{name: g, system: graph}]\nworlds: [toy]\noptimisers: [single]\n":                               "the modules by name",
+		"systems: [{name: g, system: graph, modules: {a: {reads: [b]}}}]\nworlds: [toy]\noptimisers: [single]\n":   `reads "b", which is no module`,
+		"systems: [{name: g, system: graph, modules: {a: {red: [query]}}}]\nworlds: [toy]\noptimisers: [single]\n": "red: unknown key",
+	} {
+		_, err := planOf(head + text)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, expected %s", text, err, want)
+		}
+	}
+}
+
+// TestKeys: what decides a cell's rows is in its key, and nothing else is.
+func TestKeys(t *testing.T) {
+	keyOf := func(changes ...string) string { return mustPlan(t, changes...).Runs[4].Key }
+	same := keyOf()
+	for _, change := range [][]string{
+		{"models: 3", "models: 4", "[3, 2, 1]", "[3, 2, 1, 1]"}, {"starts: 2", "starts: 3"}, {"train: 70", "train: 71"}, {"seed: 7", "seed: 8"},
+		{"- llmselector\n", "- {name: llmselector, optimiser: llmselector, gamma: 0.5}\n"}, {"- llmselector\n", "- {name: llmselector, optimiser: llmselector, lambda: 0.5}\n"},
+		{"systems: [locate-solve,", "systems: [{name: locate-solve, system: locate-solve, calls: [2, 1]},"},
+	} {
+		if keyOf(change...) == same {
+			t.Errorf("%v leaves the key", change)
+		}
+	}
+	for _, change := range [][]string{{"name: toy,", "name: other,"}, {"contexts: 5", "contexts: 6"}, {"name: pair", "name: couple"}} {
+		if keyOf(change...) != same {
+			t.Errorf("%v changes the key", change)
+		}
+	}
+}
+
+// TestGraph: a system of one's own is planned in the order of what it reads.
+func TestGraph(t *testing.T) {
+	p, err := planOf("name: f\nreplications: 1\nsystems: [{name: g, system: graph, modules: {merge: {rule: vote, reads: [a, b, c]}, a: {reads: [query]}, b: {reads: [query]}, c: {reads: [query]}}}]\n" +
+		"worlds: [{name: toy, world: toy, pools: 1}]\noptimisers: [single, greedy]\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	execute(t, p, dir, 2)
+	for _, r := range read(t, Selections, dir) {
+		if r.Modules != 3 || !strings.HasPrefix(r.Assignment, "a=") {
+			t.Errorf("chose %s for %d modules", r.Assignment, r.Modules)
+		}
+	}
+}
