@@ -228,6 +228,7 @@ func Policies() []Policy {
 		clairvoyantPolicy,
 		llmDPolicy, aibrixPrefixCachePolicy, aibrixLeastRequestPolicy, aibrixLeastKVCachePolicy, aibrixVTCPolicy,
 		mooncakePolicy, lmetricPolicy, dualMapPolicy,
+		trtLoadBalancingPolicy, trtKVCacheAwarePolicy, trtConversationPolicy,
 	}
 }
 

@@ -31,25 +31,33 @@ type userTokens struct {
 const noTokens = math.MaxInt64 // in low, of a user without tokens
 
 func newUserWindow(w *workload.Workload, minutes int64) *userWindow {
-	u := &userWindow{of: make([]int32, w.Len()), windowS: 60 * minutes}
-	sessions := slices.Clone(w.Session)
-	slices.Sort(sessions)
-	sessions = slices.Compact(sessions)
-	for id := range u.of {
-		u.of[id] = none
-		if s := sessionOf(w, int32(id)); s != workload.None {
-			at, _ := slices.BinarySearch(sessions, s)
-			u.of[id] = int32(at)
-		}
-	}
+	of, n := sessionIndex(w)
+	u := &userWindow{of: of, windowS: 60 * minutes}
 	u.leaves = 1
-	for u.leaves < len(sessions) {
+	for u.leaves < n {
 		u.leaves *= 2
 	}
-	u.tokens = make([]int64, len(sessions))
+	u.tokens = make([]int64, n)
 	u.high = make([]int64, 2*u.leaves)
 	u.low = slices.Repeat([]int64{noTokens}, 2*u.leaves)
 	return u
+}
+
+// sessionIndex numbers the sessions of a workload from 0: by request its
+// session, none without, and how many numbers there are.
+func sessionIndex(w *workload.Workload) (of []int32, n int) {
+	sessions := slices.Clone(w.Session)
+	slices.Sort(sessions)
+	sessions = slices.Compact(sessions)
+	of = make([]int32, w.Len())
+	for id := range of {
+		of[id] = none
+		if s := sessionOf(w, int32(id)); s != workload.None {
+			at, _ := slices.BinarySearch(sessions, s)
+			of[id] = int32(at)
+		}
+	}
+	return of, len(sessions)
 }
 
 // add counts tokens for a user.
