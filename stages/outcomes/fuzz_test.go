@@ -8,6 +8,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"switchyard/sim/rng"
 	"switchyard/stages/trace"
 )
 
@@ -72,30 +73,47 @@ func FuzzJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { checkRead(t, data, Source{}) })
 }
 
-func FuzzParquet(f *testing.F) {
+// idRow is a row of a small plain table.
+type idRow struct {
+	ID    int64   `parquet:"id"`
+	Group string  `parquet:"dataset"`
+	A     float64 `parquet:"a"`
+	B     bool    `parquet:"b"`
+}
+
+func smallParquet(t testing.TB) []byte {
+	t.Helper()
 	var file bytes.Buffer
-	w := parquet.NewGenericWriter[struct {
-		ID    int64   `parquet:"id"`
-		Group string  `parquet:"dataset"`
-		A     float64 `parquet:"a"`
-		B     bool    `parquet:"b"`
-	}](&file)
-	if _, err := w.Write(make([]struct {
-		ID    int64   `parquet:"id"`
-		Group string  `parquet:"dataset"`
-		A     float64 `parquet:"a"`
-		B     bool    `parquet:"b"`
-	}, 3)); err != nil {
-		f.Fatal(err)
+	w := parquet.NewGenericWriter[idRow](&file)
+	if _, err := w.Write([]idRow{{1, "x", 0, true}, {2, "", 0.5, false}, {3, "x", 1, true}}); err != nil {
+		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
-		f.Fatal(err)
+		t.Fatal(err)
 	}
-	f.Add(file.Bytes())
+	return file.Bytes()
+}
+
+func FuzzParquet(f *testing.F) {
+	f.Add(smallParquet(f))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) > 1<<13 {
 			return // a small file can claim much, and the decoder believes it
 		}
 		checkRead(t, data, Source{})
 	})
+}
+
+// Every file that differs in one or two bytes from a whole one is read or
+// refused.
+func TestDamagedParquet(t *testing.T) {
+	whole, s := smallParquet(t), rng.New(1, 1, "damage")
+	for range 500 {
+		data := bytes.Clone(whole)
+		for range 1 + s.IntN(2) {
+			data[s.IntN(len(data))] = byte(s.IntN(256))
+		}
+		checkRead(t, data, Source{})
+		checkRead(t, data[:s.IntN(len(data))], Source{Format: "plain"})
+	}
 }

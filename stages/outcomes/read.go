@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"switchyard/sim/cascade"
@@ -24,6 +26,7 @@ type Source struct {
 	Features []string `yaml:"features" doc:"of format plain: columns that are numbers known before the call"`
 	Groups   []string `yaml:"groups" doc:"of format plain: columns that are labels known before the call"`
 	Modules  []string `yaml:"modules" doc:"of format modules: the columns that name each module's model; none: told by their names"`
+	Prices   []string `yaml:"prices" unit:"dollars" doc:"of question-level formats: MODEL=DOLLARS a call, one for every model, in place of recorded costs"`
 }
 
 // Outcomes is what a file holds: one of Questions, Modules and Averages is set.
@@ -72,9 +75,49 @@ func Read(file string, r io.Reader, s Source) (*Outcomes, error) {
 		return nil, err
 	}
 	if o.Format.table == nil {
-		return o, records.finish(o)
+		if err := records.finish(o); err != nil {
+			return nil, err
+		}
 	}
-	return o, nil
+	return o, o.price(s.Prices)
+}
+
+// price puts prices in place of recorded costs.
+func (o *Outcomes) price(list []string) error {
+	if len(list) == 0 {
+		return nil
+	}
+	fail := func(problem, expected string) error {
+		return &trace.Error{File: o.File, Field: "prices", Problem: problem, Expected: expected}
+	}
+	if o.Questions == nil {
+		return fail("given", "no prices with a module-level table, which has costs of whole allocations")
+	}
+	dollars := make([]float64, len(o.Questions.Models))
+	for i := range dollars {
+		dollars[i] = math.NaN()
+	}
+	for _, text := range list {
+		at := strings.LastIndexByte(text, '=')
+		if at < 0 {
+			return fail(quote(text), "MODEL=DOLLARS")
+		}
+		m, err := o.Questions.Model(strings.TrimSpace(text[:at]))
+		if err != nil {
+			return fmt.Errorf("%s: prices: %w", o.File, err)
+		}
+		x, err := strconv.ParseFloat(strings.TrimSpace(text[at+1:]), 64)
+		if err != nil || !(x >= 0) || math.IsInf(x, 0) {
+			return fail(quote(text), "MODEL=DOLLARS with a number of at least 0")
+		}
+		dollars[m] = x
+	}
+	for m, x := range dollars {
+		if math.IsNaN(x) {
+			return fail("without "+o.Questions.Models[m], "a price for every model")
+		}
+	}
+	return o.Questions.SetPrices(dollars)
 }
 
 // read adds JSON records to records, and fills o from a table.
@@ -199,10 +242,14 @@ func openFolder(folder string, s Source) (*Outcomes, error) {
 		parts = append(parts, o)
 	}
 	if all.Format.table == nil {
-		return all, records.finish(all)
+		err = records.finish(all)
+	} else {
+		all.Questions, err = join(parts)
 	}
-	all.Questions, err = join(parts)
-	return all, err
+	if err != nil {
+		return nil, err
+	}
+	return all, all.price(s.Prices)
 }
 
 func readFile(path string, s Source, o *Outcomes, records *records) error {

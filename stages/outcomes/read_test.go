@@ -86,6 +86,13 @@ func TestQuestionFormats(t *testing.T) {
 	}
 }
 
+func TestPrices(t *testing.T) {
+	q := mustRead(t, "f", routeSample, Source{Prices: []string{"strong_b=.5", "weak_a = 0"}}).Questions
+	if !slices.Equal(q.Cost, []float32{0, .5, 0, .5, 0, .5}) {
+		t.Errorf("costs %v", q.Cost)
+	}
+}
+
 func TestPublishedRouteLLM(t *testing.T) {
 	o := mustRead(t, "mmlu_law.csv", publishSample, Source{})
 	if q := o.Questions; o.Format.Name != "routellm" || len(q.Models) != 2 || !slices.Equal(q.Score, []float32{1, 0, 0, 1}) || q.Value[0] != 10 {
@@ -274,6 +281,10 @@ func TestErrors(t *testing.T) {
 		{agentSample + "A,B,75,2,4,\n", Source{}, "f:6: module0=A, module1=B is recorded twice"},
 		{strings.Replace(moduleSample, "q1,A,B,0", "q1,A,,0", 1), Source{}, "f:3: solve is missing, expected the name of the module's model"},
 		{moduleSample + "q2,B,A,0,.1,3\n", Source{}, "f:10: question q2 is recorded twice for plan=B, solve=A"},
+		{routeSample, Source{Prices: []string{"weak_a=0", "strong_c=1"}}, "did you mean strong_b?"},
+		{routeSample, Source{Prices: []string{"weak_a=0"}}, "f: prices is without strong_b, expected a price for every model"},
+		{routeSample, Source{Prices: []string{"weak_a=-1"}}, "MODEL=DOLLARS with a number of at least 0"},
+		{moduleSample, Source{Prices: []string{"A=1"}}, "module-level"},
 		{moduleSample, Source{Modules: []string{"plam"}}, "did you mean plan?"},
 		{strings.Replace(jsonSample, `"score": 0.0`, `"score": 7`, 1), Source{}, "f: row 2: score is 7, expected a score from 0 to 1"},
 		{strings.Replace(jsonSample, `"score": 0.0, `, "", 1), Source{}, "f: row 2: score is missing"},
