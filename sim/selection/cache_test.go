@@ -39,7 +39,24 @@ func TestNoAllocation(t *testing.T) {
 // A world that fails once leaves no trace in the cache.
 func TestCacheAfterAnError(t *testing.T) {
 	w := &poor{tabled: randomTable(rng.New(20, 0, "cache"), 2, 3, 40, 4, false), limit: 1e6}
-	c, err := NewCache(w)
+	afterAnError(t, w, w)
+	w = &poor{tabled: randomTable(rng.New(20, 0, "cache"), 2, 3, 40, 1, false), limit: 1e6}
+	afterAnError(t, w, poorSets{w})
+}
+
+// poorSets is a poor world of right and wrong answers.
+type poorSets struct{ *poor }
+
+func (w poorSets) Right(a []int32, dst []uint64) error {
+	if err := sets.Right(sets{w.tabled}, a, dst); err != nil {
+		return err
+	}
+	return w.pay(w.n)
+}
+
+func afterAnError(t *testing.T, w *poor, world World) {
+	t.Helper()
+	c, err := NewCache(world)
 	if err != nil {
 		t.Fatal(err)
 	}

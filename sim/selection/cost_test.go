@@ -161,6 +161,15 @@ func TestWilson(t *testing.T) {
 	}
 }
 
+// Four clusters with 1, 0, 2 and 1 hits of 2, 2, 4 and 2 cases: the share is .4,
+// the deviations .2, -.8, .4 and .2, the variance 4/3 * .88 / 100.
+func TestRatio(t *testing.T) {
+	r := ratio{hits: []float64{1, 0, 2, 1}, cases: []float64{2, 2, 4, 2}}
+	if !near(r.share(), .4) || !near(r.variance(), 4./3*.88/100) {
+		t.Errorf("share %g, variance %g", r.share(), r.variance())
+	}
+}
+
 func TestCapAndDollars(t *testing.T) {
 	w := fixture()
 	o := run(t, new(Exhaustive), Problem{World: w, Cap: 5.5})

@@ -190,6 +190,45 @@ func TestBanditSparesAnswers(t *testing.T) {
 	}
 }
 
+// With candidates that lie close together, batches mislead; the bound waits.
+func TestBanditKeepsTheBest(t *testing.T) {
+	s := rng.New(22, 0, "bandit")
+	missed := 0
+	for range 50 {
+		w := &chain{questions: 500, ok: [][][]bool{make([][]bool, 4)}}
+		for k := range w.ok[0] {
+			w.ok[0][k] = make([]bool, w.questions)
+			for q := range w.ok[0][k] {
+				w.ok[0][k][q] = s.Float64() < []float64{.48, .5, .56, .5}[k]
+			}
+		}
+		e := run(t, new(Exhaustive), Problem{World: w})
+		o := run(t, defaults(t, new(Bandit)), Problem{World: w, Start: []int32{0}, Stream: s})
+		missed += int(oneIf(o.Accuracy < e.Accuracy))
+	}
+	if missed > 5 {
+		t.Errorf("missed the best in %d of 50 races at delta .1", missed)
+	}
+}
+
+// Where all allocations are as good, the one drawn first wins.
+func TestHalvingTies(t *testing.T) {
+	w := sets{randomTable(rng.New(23, 0, "ties"), 3, 5, 64, 1, false)}
+	for i := range w.scores {
+		clear(w.scores[i])
+	}
+	l, err := open("test", Problem{World: w, Stream: rng.New(24, 0, "run")}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := make([]int32, 3)
+	newSample(l, 30).next(first)
+	o := run(t, defaults(t, new(Halving), "arms", int64(30)), Problem{World: w, Stream: rng.New(24, 0, "run")})
+	if !slices.Equal(o.Assignment, first) {
+		t.Errorf("%v won, want %v, drawn first", o.Assignment, first)
+	}
+}
+
 func TestWrongProblems(t *testing.T) {
 	w := fixture()
 	for want, p := range map[string]Problem{
