@@ -88,6 +88,8 @@ type code struct {
 	flights  []codeFlight
 	sent     int64
 
+	moves, copies int // of prefixes from replica to replica, for tests
+
 	order, again, among []int32 // scratch
 	shares              []codeShare
 

@@ -123,6 +123,7 @@ func (c *code) relieve(heavy, light *codeShare, nowNs int64) {
 		heavy.ns -= cost
 		light.ns += cost
 		c.move(n, light.replica)
+		c.moves++
 		if c.balanced(heavy, light) {
 			return
 		}
@@ -164,6 +165,7 @@ func (c *code) share(n int32, heavy, light *codeShare, nowNs int64) {
 	heavy.ns -= cost
 	light.ns += cost
 	c.allocate(n, light.replica)
+	c.copies++
 	t.delays.clear(cell)
 }
 
