@@ -229,6 +229,7 @@ func Policies() []Policy {
 		llmDPolicy, aibrixPrefixCachePolicy, aibrixLeastRequestPolicy, aibrixLeastKVCachePolicy, aibrixVTCPolicy,
 		mooncakePolicy, lmetricPolicy, dualMapPolicy,
 		trtLoadBalancingPolicy, trtKVCacheAwarePolicy, trtConversationPolicy,
+		dynamoTwoTierPolicy, softAffinityPolicy, ramjetPolicy, jsewPolicy,
 	}
 }
 
