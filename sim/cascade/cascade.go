@@ -75,7 +75,11 @@ func (p *Cascade) Fit(train *Table, e Env) (Fitted, error) {
 	}
 	orders := [][]int32{list}
 	if len(p.Models) == 0 {
-		orders = permutations(list, min(p.Length, len(list)))
+		length := min(p.Length, len(list))
+		if err := p.feasible(len(list), length, train.Questions()); err != nil {
+			return nil, err
+		}
+		orders = permutations(list, length)
 	}
 	budgets := p.budgets(train, list)
 	s := newSearch(train, f.confidence(train), list, p.Quantiles, budgets)
@@ -87,6 +91,26 @@ func (p *Cascade) Fit(train *Table, e Env) (Fitted, error) {
 			Expected: fmt.Sprintf("at least %.6g dollars: no cascade costs less in training", s.least())}
 	}
 	return f, nil
+}
+
+// searchLimit bounds the work of a search, in questions and combinations looked
+// at: some minutes.
+const searchLimit = 1e11
+
+// feasible refuses a search that would not end.
+func (p *Cascade) feasible(models, length, questions int) error {
+	orders, combinations := 1.0, 1.0
+	for i := range length {
+		orders *= float64(models - i)
+		if i > 0 {
+			combinations *= float64(p.Quantiles)
+		}
+	}
+	if orders*(float64(questions)+combinations) > searchLimit {
+		return &param.Error{Field: "length", Value: fmt.Sprint(length),
+			Expected: fmt.Sprintf("less with %d models, %d questions and %d quantiles, or the order of the models in the field models", models, questions, p.Quantiles)}
+	}
+	return nil
 }
 
 // budgets are rising.

@@ -133,6 +133,32 @@ func naiveBest(t *Table, confidence []float32, orders [][]int32, thresholds [][]
 	return quality, cost
 }
 
+// The frontier is the concave hull of all assignments of models to questions.
+func TestFrontierIsTheHullOfAllAssignments(t *testing.T) {
+	s := rng.New(1, 1, "frontier")
+	for range 20 {
+		const questions, models = 5, 3
+		tab := made(s, questions, models)
+		var all []Point
+		for code := range 243 { // 3^5
+			var p Point
+			for q, c := 0, code; q < questions; q, c = q+1, c/models {
+				at := q*models + c%models
+				p.Cost += float64(tab.Cost[at]) / questions
+				p.Quality += float64(tab.Score[at]) / questions
+			}
+			all = append(all, p)
+		}
+		want, got := Hull(all), Frontier(tab)
+		for i := range 200 {
+			x := got[0].Cost + float64(i)/199*(got[len(got)-1].Cost-got[0].Cost)
+			if a, b := between(got, x), At(want, x); math.Abs(a-b) > 1e-9 {
+				t.Fatalf("at %v: %v, of all assignments %v", x, a, b)
+			}
+		}
+	}
+}
+
 // AIQ is the mean of the greatest chord over a dense grid of costs.
 func TestAIQIsTheMeanOverAGrid(t *testing.T) {
 	s := rng.New(1, 1, "aiq")

@@ -269,6 +269,7 @@ func TestErrors(t *testing.T) {
 		{"are the same", &Mix{Weak: "weak", Strong: "weak", Settings: 2}, hand()},
 		{"did you mean hardness?", &Threshold{Score: "given", Column: "hardnes", Settings: 2}, hand()},
 		{"no cascade costs less", &Cascade{Scorer: "judge", Length: 2, Quantiles: 3, Budgets: []float64{0.5}}, hand()},
+		{"the order of the models in the field models", &Cascade{Scorer: "judge", Length: 4, Quantiles: 200}, made(rng.New(1, 1, "many"), 2, 60)},
 		{"twice", &Single{Models: []string{"weak", "weak"}}, hand()},
 		{"expected 0 to 1", new(Single), &Table{Models: []string{"a"}, Score: []float32{2}}},
 	} {
