@@ -12,6 +12,8 @@ var banditEntry = Entry{
 	Stop:        "no change for L rounds, or the budget is out",
 	Source:      "successive elimination (Even-Dar, Mannor and Mansour, JMLR 2006) on paired differences, as Hoeffding races (Maron and Moore, 1994)",
 	NeedsScores: true,
+	Starts:      true,
+	Draws:       true,
 	New:         func() Optimiser { return new(Bandit) },
 }
 

@@ -8,6 +8,7 @@ var greedyEntry = Entry{
 	Ties:    "round robin: the incumbent, or listed; steepest: moves on a strict gain alone, to the first of equal changes in the order of modules and candidates",
 	Stop:    "round robin: no change for L rounds; steepest: no single change gains",
 	Source:  "the baseline of Chen et al., arXiv:2502.14815, section 5 and figure 4; round robin is the released optimiser at alpha 0",
+	Starts:  true,
 	New:     func() Optimiser { return new(Greedy) },
 }
 

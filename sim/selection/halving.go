@@ -12,6 +12,7 @@ var halvingEntry = Entry{
 	Stop:        "after the last rung; fewer allocations begin where the budget buys no more",
 	Source:      "successive halving (Jamieson and Talwalkar, AISTATS 2016), with rungs that share their questions",
 	NeedsScores: true,
+	Draws:       true,
 	New:         func() Optimiser { return new(Halving) },
 }
 

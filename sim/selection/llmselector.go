@@ -7,6 +7,7 @@ var llmselectorEntry = Entry{
 	Stop:        "the last L+1 allocations are equal (L in February 2025), or the budget is out",
 	Source:      "Chen et al., Optimizing Model Selection for Compound AI Systems, arXiv:2502.14815, Algorithm 1; OptimizerLLMDiagnoser of the released code, February and September 2025",
 	NeedsScores: true,
+	Starts:      true,
 	New:         func() Optimiser { return new(LLMSelector) },
 }
 
@@ -45,6 +46,12 @@ func (s *LLMSelector) Run(p Problem) (Outcome, error) {
 		return Outcome{}, err
 	}
 	return s.ascend(l, name)
+}
+
+// Asks implements Asker.
+func (s *LLMSelector) Asks() bool {
+	_, alpha := s.weights()
+	return alpha != 0
 }
 
 func (s *LLMSelector) code() bool { return s.Compat == "feb2025" || s.Compat == "sept2025" }

@@ -26,6 +26,12 @@ type Optimiser interface {
 	Run(Problem) (Outcome, error)
 }
 
+// Asker is implemented by optimisers that may ask a diagnoser.
+type Asker interface {
+	// Asks says whether they do, with the parameters that they have.
+	Asks() bool
+}
+
 // Entry is one line of the table of optimisers.
 type Entry struct {
 	Name, Summary string
@@ -33,6 +39,8 @@ type Entry struct {
 	Stop          string // when it ends
 	Source        string
 	NeedsScores   bool             // refuses worlds that hold accuracies alone
+	Starts        bool             // its result depends on where it starts
+	Draws         bool             // it draws at random beside a start: give it a stream
 	New           func() Optimiser // parameters, without defaults set
 }
 

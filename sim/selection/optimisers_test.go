@@ -34,6 +34,40 @@ func TestEveryOptimiser(t *testing.T) {
 	}
 }
 
+// An entry says what its optimiser needs: without it the run is refused, with it
+// alone it is not.
+func TestNeeds(t *testing.T) {
+	w := sets{randomTable(rng.New(25, 0, "needs"), 2, 3, 40, 1, false)}
+	for _, e := range Optimisers() {
+		o := e.New()
+		param.Defaults(o)
+		asker, asks := o.(Asker)
+		asks = asks && asker.Asks()
+		p := Problem{World: w}
+		if asks {
+			p.Diagnoser = w
+		}
+		if e.Starts {
+			p.Start = []int32{0, 1}
+		}
+		if e.Draws {
+			p.Stream = rng.New(1, 0, "run")
+		}
+		run(t, o, p)
+		for what, less := range map[string]func(*Problem) bool{
+			"a diagnoser":        func(p *Problem) bool { p.Diagnoser = nil; return asks },
+			"a stream":           func(p *Problem) bool { p.Stream = nil; return e.Draws },
+			"a start and stream": func(p *Problem) bool { p.Start, p.Stream = nil, nil; return e.Starts || e.Draws },
+		} {
+			q := p
+			needed := less(&q)
+			if _, err := o.Run(q); (err != nil) != needed {
+				t.Errorf("%s without %s: %v", e.Name, what, err)
+			}
+		}
+	}
+}
+
 func checkOutcome(t *testing.T, name string, w World, budget int, o Outcome) {
 	t.Helper()
 	if got := accuracyOf(t, w, o.Assignment); math.Abs(got-o.Accuracy) > 1e-12 {

@@ -11,6 +11,8 @@ var twoStageEntry = Entry{
 	Stop:        "as llmselector under September 2025",
 	Source:      "OptimizerLLMDiagnoser2Stage of the released code of LLMSelector, September 2025",
 	NeedsScores: true,
+	Starts:      true,
+	Draws:       true,
 	New:         func() Optimiser { return new(TwoStage) },
 }
 
@@ -73,6 +75,9 @@ func (s *TwoStage) Run(p Problem) (Outcome, error) {
 	o.FirstHit = max(o.FirstHit, before)
 	return o, err
 }
+
+// Asks implements Asker.
+func (*TwoStage) Asks() bool { return true }
 
 // walk is the state of the first two stages.
 type walk struct {

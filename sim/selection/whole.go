@@ -81,6 +81,7 @@ var randomEntry = Entry{
 	Ties:    "the one drawn first",
 	Stop:    "the budget is out, or all allocations are drawn",
 	Source:  "OptimizerFullSearch with max_budget in the released code of LLMSelector: a shuffled list, cut",
+	Draws:   true,
 	New:     func() Optimiser { return new(Random) },
 }
 
