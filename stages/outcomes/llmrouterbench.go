@@ -55,6 +55,7 @@ type records struct {
 	answers  []oneAnswer
 	newest   map[[3]string]int32 // by dataset, split and model: the last file that has it
 	nulls    int                 // scores
+	demos    int                 // documents
 }
 
 // about is what is known of a question before it is asked.
@@ -213,6 +214,11 @@ func (d *document) object(dec *json.Decoder, source *capped) error {
 		return err
 	}
 	if _, document := fields["records"]; document {
+		if string(fields["demo"]) == "true" { // a trial run, which the publisher's loader passes over too
+			d.demos++
+			d.waiting = nil
+			return nil
+		}
 		for name, to := range map[string]*string{"model_name": &d.model, "dataset_name": &d.dataset, "split": &d.split} {
 			if text := fields[name]; len(text) > 0 {
 				if err := json.Unmarshal(text, to); err != nil {
@@ -349,6 +355,9 @@ func (d *document) flush() error {
 // loader takes the latest.
 func (rs *records) finish(o *Outcomes) error {
 	n, m := len(rs.about), len(rs.models)
+	if n == 0 {
+		return &trace.Error{File: o.File, Problem: "nothing but demo runs", Expected: "results of whole datasets"}
+	}
 	if n*m > maxAnswers {
 		return &trace.Error{File: o.File, Problem: fmt.Sprintf("%d questions by %d models are too many", n, m), Expected: fmt.Sprintf("at most %d answers", maxAnswers)}
 	}
@@ -372,6 +381,9 @@ func (rs *records) finish(o *Outcomes) error {
 	}
 	if older > 0 {
 		o.note("%d records left out: a later file has the same model and dataset", older)
+	}
+	if rs.demos > 0 {
+		o.note("%d files left out: demo runs", rs.demos)
 	}
 	if rs.nulls > 0 {
 		o.note("%d scores are null and count as 0", rs.nulls)

@@ -42,6 +42,15 @@ type feature struct {
 	length bool
 }
 
+// evenAnswers passes over answers that not every model has.
+func (l *layout) evenAnswers() {
+	if slices.ContainsFunc(l.models, func(m modelColumns) bool { return m.answer == none }) {
+		for i := range l.models {
+			l.models[i].answer = none
+		}
+	}
+}
+
 // read fills o with a question-level table.
 func (l *layout) read(r rows, o *Outcomes) error {
 	if len(l.models) == 0 {
@@ -234,15 +243,16 @@ func join(parts []*Outcomes) (*cascade.Table, error) {
 	b := newBuilder(l)
 	all := b.t
 	all.Models, all.Features = first.Models, first.Features
+	answers := true // of every file
 	for _, p := range parts {
 		t := p.Questions
-		if !slices.Equal(t.Models, first.Models) || !slices.Equal(t.Features, first.Features) ||
-			(t.Cost == nil) != (first.Cost == nil) || (t.Answer == nil) != (first.Answer == nil) {
+		if !slices.Equal(t.Models, first.Models) || !slices.Equal(t.Features, first.Features) || (t.Cost == nil) != (first.Cost == nil) {
 			return nil, &trace.Error{File: p.File, Problem: "file has other models or columns (" + list(t.Models) + ")",
 				Expected: "those of " + parts[0].File + ": " + list(first.Models)}
 		}
 		all.Score, all.Cost = append(all.Score, t.Score...), append(all.Cost, t.Cost...)
 		all.Answer, all.Value = append(all.Answer, t.Answer...), append(all.Value, t.Value...)
+		answers = answers && t.Answer != nil
 		name, _, _ := strings.Cut(filepath.Base(p.File), ".")
 		for q := range t.Questions() {
 			b.label(0, name)
@@ -254,6 +264,9 @@ func join(parts []*Outcomes) (*cascade.Table, error) {
 				b.label(i+1, label)
 			}
 		}
+	}
+	if !answers {
+		all.Answer = nil
 	}
 	return all, nil
 }

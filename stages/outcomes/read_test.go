@@ -20,9 +20,10 @@ import (
 
 const (
 	routeSample   = "dataset,subject,row,weak_a,strong_b,prompt_chars\nmmlu,law,0,1,1,100\nmmlu,law,1,0,1,200\ngsm8k,,0,0,0,50\n"
-	publishSample = "prompt,mistralai/Mixtral-8x7B-Instruct-v0.1,gpt-4-1106-preview\n\"What,\nnow?\",True,False\nWhy?,False,True\n"
-	routerSample  = "row,cluster,question_chars,x-7b,y-9b\n0,2,779,0.0,1.0\n1,,968,0.5,1.0\n"
-	benchSample   = "sample_id,prompt,eval_name,weak,strong,weak|model_response,weak|total_cost,strong|model_response,strong|total_cost,oracle_model_to_route_to\n" +
+	publishSample = "prompt,mixtral-8x7b-instruct-v0.1,gpt-4-1106-preview,mixtral-8x7b-instruct-v0.1_response,gpt-4-1106-preview_response\n" +
+		"\"What,\nnow?\",True,False,a,bb\nWhy?,False,True,ccc,dddd\n"
+	routerSample = "row,cluster,question_chars,x-7b,y-9b\n0,2,779,0.0,1.0\n1,,968,0.5,1.0\n"
+	benchSample  = "sample_id,prompt,eval_name,weak,strong,weak|model_response,weak|total_cost,strong|model_response,strong|total_cost,oracle_model_to_route_to\n" +
 		"mmlu.1,\"A \"\"long\"\"\nprompt\",mmlu,0.0,1.0,no,0.0001,yes sir,0.01,strong\n" +
 		"mmlu.2,short,mmlu,1.0,,a,0.0002,b,0.02,weak\n" +
 		"gsm.1,short,gsm8k,0.25,1,a,0.0003,b,0.03,strong\n"
@@ -95,7 +96,8 @@ func TestPrices(t *testing.T) {
 
 func TestPublishedRouteLLM(t *testing.T) {
 	o := mustRead(t, "mmlu_law.csv", publishSample, Source{})
-	if q := o.Questions; o.Format.Name != "routellm" || len(q.Models) != 2 || !slices.Equal(q.Score, []float32{1, 0, 0, 1}) || q.Value[0] != 10 {
+	if q := o.Questions; o.Format.Name != "routellm" || len(q.Models) != 2 || !slices.Equal(q.Score, []float32{1, 0, 0, 1}) ||
+		q.Value[0] != 10 || !slices.Equal(q.Answer, []float32{1, 2, 3, 4}) {
 		t.Fatalf("%s: %+v", o.Format.Name, q)
 	}
 }
@@ -163,6 +165,10 @@ func TestFolderOfLLMRouterBench(t *testing.T) {
 	}
 	if text := strings.Join(o.Notes, "\n"); !strings.Contains(text, "2 records left out: a later file") || !strings.Contains(text, "1 of 3 questions left out") || !strings.Contains(text, "1 scores are null") {
 		t.Errorf("notes %q", o.Notes)
+	}
+	write("sums/test/trial/sums-1.json", strings.Replace(jsonSample, `"demo": false`, `"demo": true`, 1))
+	if o, err = Open(folder, Source{}); err != nil || len(o.Questions.Models) != 2 || !strings.Contains(strings.Join(o.Notes, ""), "1 files left out: demo runs") {
+		t.Errorf("%v, %+v", err, o)
 	}
 	write("sums/test/other/sums-1.json", strings.Replace(jsonSample, "2+2?", "5+5?", 1))
 	if _, err = Open(folder, Source{}); err == nil || !strings.Contains(err.Error(), "another question than 1") {
@@ -292,6 +298,7 @@ func TestErrors(t *testing.T) {
 		{strings.Replace(jsonSample, `"index": 2`, `"index": 1`, 1), Source{}, "another question than 1"},
 		{jsonSample[:len(jsonSample)/2], Source{}, "JSON breaks off"},
 		{`{"a": 1}`, Source{}, "origin_query is missing"},
+		{strings.Replace(jsonSample, `"demo": false`, `"demo": true`, 1), Source{}, "nothing but demo runs"},
 		{"[1]", Source{}, "f: row 1: "},
 		{linesSample + `{"model": "b", "dataset": "d", "origin_query": "x?", "score": 0, "index": 1}`, Source{}, "answered twice by b"},
 	} {

@@ -12,7 +12,7 @@ var routeLLM = Format{
 	Summary: "whether a weak and a strong model are right on MMLU and GSM8K (RouteLLM)",
 	Source:  "github.com/lm-sys/RouteLLM, routellm/evals; Ong et al., RouteLLM, 2024",
 	Columns: "dataset, subject (groups), row, weak_MODEL, strong_MODEL (0 or 1), prompt_chars; or as published, a file a subject (a folder of them is joined): " +
-		"prompt (its length in characters) and a column a model with True or False",
+		"prompt (its length in characters) and a column a model with True or False, optional MODEL_response (its length in characters)",
 	Level: "question",
 	matches: func(names []string) bool {
 		return has(names, "dataset", "row") && slices.ContainsFunc(names, isWeak) ||
@@ -36,9 +36,10 @@ func readRouteLLM(r rows, s Source, o *Outcomes) error {
 			model = name != "" && name != "prompt" && !strings.HasSuffix(name, "_response") && !strings.HasPrefix(name, "Unnamed")
 		}
 		if model {
-			l.models = append(l.models, modelColumns{name, i, none, none})
+			l.models = append(l.models, modelColumns{name, i, none, slices.Index(names, name+"_response")})
 		}
 	}
+	l.evenAnswers()
 	for _, want := range s.Models {
 		if !has(names, want) {
 			return at(r, o.File, missing(want, names))

@@ -33,7 +33,6 @@ func readRouterBench(r rows, _ Source, o *Outcomes) error {
 		}
 	}
 	l := &layout{id: slices.Index(names, "sample_id"), part: none, groups: []named{{"eval_name", slices.Index(names, "eval_name")}}}
-	answers := true
 	for i, name := range names {
 		model, ok := strings.CutSuffix(name, costEnding)
 		if !ok {
@@ -43,14 +42,9 @@ func readRouterBench(r rows, _ Source, o *Outcomes) error {
 		if m.score == none {
 			return at(r, o.File, missing(model, names))
 		}
-		answers = answers && m.answer != none
 		l.models = append(l.models, m)
 	}
-	if !answers {
-		for i := range l.models {
-			l.models[i].answer = none
-		}
-	}
+	l.evenAnswers()
 	if i := slices.Index(names, "prompt"); i != none {
 		l.features = []feature{{named{"prompt_chars", i}, true}}
 	}
