@@ -1,7 +1,6 @@
 package choose
 
 import (
-	"errors"
 	"strings"
 
 	"switchyard/sim/cascade"
@@ -84,7 +83,7 @@ func (d *decoder) optimiser(s experiment.Section) (*optimiser, error) {
 		if o.search.Tolerance >= 0 && o.search.Budget > 0 {
 			return nil, s.Errorf("tolerance", "no budget beside it: what the run leaves of it would decide", nil)
 		}
-		o.probe()
+		o.needs()
 		if !o.asks { // what it does not ask decides nothing
 			o.search.Diagnoser = selection.Oracle{Accuracy: 1, Noise: "redrawn"}
 		}
@@ -97,28 +96,14 @@ func (d *decoder) optimiser(s experiment.Section) (*optimiser, error) {
 	return o, nil
 }
 
-// probe finds out what an optimiser of assignments needs: without it, it refuses
-// to run.
-func (o *optimiser) probe() {
-	search := o.params.(selection.Optimiser)
-	_, withStart := search.Run(selection.Problem{World: probe{}, Start: []int32{0}})
-	_, without := search.Run(selection.Problem{World: probe{}})
-	o.asks = errors.Is(withStart, selection.ErrNoDiagnoser)
-	o.repeats = without != nil
-	o.starts = o.repeats && (withStart == nil || o.asks)
+// needs notes what the table of optimisers says that this one needs.
+func (o *optimiser) needs() {
+	if asker, ok := o.params.(selection.Asker); ok {
+		o.asks = asker.Asks()
+	}
+	o.starts = o.rule.search.Starts
+	o.repeats = o.starts || o.rule.search.Draws
 }
-
-// probe is the smallest world: one module, one candidate, one question.
-type probe struct{}
-
-func (probe) Modules() int       { return 1 }
-func (probe) Candidates(int) int { return 1 }
-func (probe) Questions() int     { return 1 }
-func (probe) Scores(_ []int32, dst []float32) error {
-	dst[0] = 1
-	return nil
-}
-func (probe) Cost([]int32) (float64, error) { return 0, nil }
 
 // fits says whether the optimiser can work in the setting.
 func (c *Config) fits() error {
