@@ -13,7 +13,7 @@ import (
 var cascadeEntry = Entry{
 	Name:    "cascade",
 	Summary: "asks models in order until a scorer trusts the answer; order and thresholds are the best in training under a mean cost",
-	Source:  "FrugalGPT (Chen et al., 2023, section 3); scorer judge: RouterBench's cascades (Hu et al., 2024, section 4.2)",
+	Source:  "FrugalGPT (Chen et al., 2023); scorer judge: RouterBench's cascades (Hu et al., 2024), routers/run_cascading_router.py",
 	New:     func() Params { return new(Cascade) },
 }
 

@@ -47,8 +47,7 @@ func right(a, b, c Point) bool {
 
 // At returns the quality of a hull at a mean cost: on the line between its
 // corners, level behind the last, and before the first on the line from the
-// origin, a router that answers a part of the questions only (RouterBench,
-// section 3.2, with its null router).
+// origin, where a router that answers a part of the questions only lies.
 func At(hull []Point, cost float64) float64 {
 	before := Point{}
 	for _, p := range hull {
@@ -63,8 +62,8 @@ func At(hull []Point, cost float64) float64 {
 	return before.Quality
 }
 
-// AIQ is RouterBench's average improvement in quality (Hu et al., 2024, section
-// 3.2): the area under the non-decreasing hull of the points between the costs
+// AIQ is RouterBench's average improvement in quality (Hu et al., 2024;
+// evaluation/AIQ.py): the area under the non-decreasing hull of the points between the costs
 // lo and hi, over hi - lo. All routers that are compared need the same lo and
 // hi. (Its released code integrates from a router's own first cost and divides
 // by the largest cost: the same with lo = 0, but for what lies before that
@@ -90,8 +89,8 @@ func area(hull []Point, lo, hi float64) float64 {
 	return sum / (hi - lo)
 }
 
-// Recovered is RouteLLM's performance gap recovered (Ong et al., 2024, section
-// 2): the share of the way from the weak to the strong model's quality. It is
+// Recovered is RouteLLM's performance gap recovered (Ong et al., 2024):
+// the share of the way from the weak to the strong model's quality. It is
 // NaN where there is no way.
 func Recovered(quality, weak, strong float64) float64 {
 	if strong == weak {
@@ -100,10 +99,11 @@ func Recovered(quality, weak, strong float64) float64 {
 	return (quality - weak) / (strong - weak)
 }
 
-// AverageRecovered is RouteLLM's APGR: the mean of Recovered over ten evenly
-// spaced shares of calls to the strong model, 5 % to 95 %, on the line between
-// the results by their share of calls to it. A random mix has 0.5. Results
-// must hold the shares 0 and 1, or the nearest ones stand for them.
+// AverageRecovered is RouteLLM's APGR (Ong et al., 2024): the mean of Recovered
+// over ten evenly spaced shares of calls to the strong model, here the middles of
+// tenths, 5 % to 95 %, on the line between the results by their share of calls
+// to it. A random mix has 0.5. Results must hold the shares 0 and 1, or the
+// nearest ones stand for them.
 func AverageRecovered(results []Result, strong int, weakQuality, strongQuality float64) float64 {
 	points := make([]Point, len(results))
 	for i, r := range results {

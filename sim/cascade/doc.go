@@ -22,8 +22,8 @@
 // The routers, one a file: single models and random mixes of two; the oracle;
 // a threshold on one score between a weak and a strong model (RouteLLM, Ong et
 // al., 2024); predicted scores less a price times cost over many models
-// (RouterBench, Hu et al., 2024, section 4); cascades that ask the next model
-// where a scorer doubts the answer (FrugalGPT, Chen et al., 2023, section 3).
+// (RouterBench, Hu et al., 2024); cascades that ask the next model
+// where a scorer doubts the answer (FrugalGPT, Chen et al., 2023).
 // Scores are predicted by logistic regression or nearest neighbours from what
 // is known before the call, prompt length and dataset for example; a scorer of
 // answers may also be the recorded score with errors (RouterBench).

@@ -9,7 +9,7 @@ import (
 var oracleEntry = Entry{
 	Name:    "oracle",
 	Summary: "knows every outcome: the best score less a price times cost; its last setting is the best score, then the cheapest",
-	Source:  "RouterBench's oracle (Hu et al., 2024, section 3), and below it the optimum under a budget",
+	Source:  "RouterBench's oracle (Hu et al., 2024), and below it the optimum under a budget",
 	New:     func() Params { return new(Oracle) },
 }
 

@@ -8,14 +8,14 @@ import (
 var logisticEntry = Entry{
 	Name:    "logistic",
 	Summary: "the model with the greatest score by logistic regression, less a price times its mean cost",
-	Source:  "RouterBench's predictive routers (Hu et al., 2024, section 4.1), with a linear model",
+	Source:  "RouterBench's predictive routers (Hu et al., 2024), with a linear model",
 	New:     func() Params { return new(Logistic) },
 }
 
 var knnEntry = Entry{
 	Name:    "knn",
 	Summary: "the model with the greatest score over the nearest training questions, less a price times its mean cost",
-	Source:  "RouterBench's KNN router (Hu et al., 2024, section 4.1)",
+	Source:  "RouterBench's KNN router (Hu et al., 2024)",
 	New:     func() Params { return new(KNN) },
 }
 

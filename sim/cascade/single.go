@@ -18,7 +18,7 @@ var singleEntry = Entry{
 var mixEntry = Entry{
 	Name:    "mix",
 	Summary: "a random share of the questions to a strong model, the rest to a weak one",
-	Source:  "RouteLLM's random router (Ong et al., 2024, section 5)",
+	Source:  "RouteLLM's random router (Ong et al., 2024)",
 	New:     func() Params { return new(Mix) },
 }
 

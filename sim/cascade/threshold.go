@@ -9,7 +9,7 @@ import (
 var thresholdEntry = Entry{
 	Name:    "threshold",
 	Summary: "the strong model where a score of the question reaches a threshold, else the weak one",
-	Source:  "RouteLLM (Ong et al., 2024, section 3)",
+	Source:  "RouteLLM (Ong et al., 2024)",
 	New:     func() Params { return new(Threshold) },
 }
 
