@@ -233,6 +233,42 @@ func TestLLMDLatency(t *testing.T) {
 	s.blockPicks("llm-d", only, nil, 0, 0)
 	s.view.Requests = []int32{0, 0, 1}
 	s.blockPicks("llm-d", only, nil, 0, 1) // .8 against .2
+	// A time that is the same for all counts nothing: here that to the first token.
+	s.view.Requests = []int32{1, 1, 1}
+	for i, g := range []Gauge{{Prefill: 400, Running: 9}, {Prefill: 400, Running: 8}, {Prefill: 400, Running: 10}} {
+		s.view.Gauges[i] = g
+	}
+	s.blockPicks("llm-d", only, nil, 0, 1)
+	for i, g := range []Gauge{{Prefill: 400, Running: 9}, {Prefill: 401, Running: 9}, {Prefill: 402, Running: 9}} {
+		s.view.Gauges[i] = g
+	}
+	s.blockPicks("llm-d", only, nil, 0, 0)
+	s.view.Gauges[1].Prefill, s.view.Gauges[2].Prefill = 400, 400
+	s.blockPicks("llm-d", only, nil, 0, 0, 1, 2)
+}
+
+// The weighted picker takes replicas in proportion to their sums: 3 to 1.
+func TestLLMDWeightedPicker(t *testing.T) {
+	s := blockState(t, 3, []int64{100})
+	s.gauges(make([]int32, 3), []int64{250, 750, 1000})
+	r := s.build("llm-d", func(p Params) {
+		l := p.(*LLMD)
+		l.Queue, l.Prefix, l.Picker = 0, 0, "weighted-random"
+	})
+	counts := make([]int, 3)
+	for range 20000 {
+		counts[r.Route(0, &s.view)]++
+	}
+	if counts[0] < 14700 || counts[0] > 15300 || counts[2] != 0 { // 5 standard deviations of 61
+		t.Errorf("chosen %v times, want 15,000, 5,000 and 0", counts)
+	}
+	s.gauges(make([]int32, 3), []int64{1000, 1000, 1000}) // all 0: any
+	for range 100 {
+		counts[r.Route(0, &s.view)]++
+	}
+	if counts[2] == 0 {
+		t.Error("a replica is never chosen where all score 0")
+	}
 }
 
 // The decision shows the sum and its three terms.

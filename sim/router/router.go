@@ -231,6 +231,7 @@ func Policies() []Policy {
 		mooncakePolicy, lmetricPolicy, dualMapPolicy,
 		trtLoadBalancingPolicy, trtKVCacheAwarePolicy, trtConversationPolicy,
 		dynamoTwoTierPolicy, softAffinityPolicy, ramjetPolicy, jsewPolicy,
+		aibrixPreblePolicy,
 	}
 }
 

@@ -84,9 +84,6 @@ func (r *trtConversation) Route(id int32, v *View) int {
 	if c != none {
 		chosen = int(r.table.value[c])
 	}
-	if chosen != none && !v.IsUp(chosen) {
-		chosen = none
-	}
 	r.explain(v, chosen, share)
 	if chosen == none {
 		for _, i := range v.Up {
