@@ -52,9 +52,12 @@ func (x *Index) Match(leaf int32, dst []int32) (most int32) {
 	f := x.forest
 	x.path = x.path[:0]
 	for n := leaf; n != workload.None; n = f.Parent[n] {
-		if x.holders[n] > 0 {
+		switch {
+		case x.holders[n] > 0:
 			x.path = append(x.path, n)
-		} else {
+		case f.Tokens[n] <= f.End[n]%x.block:
+			// No block ends in it: it is cached with what follows.
+		default:
 			x.path = x.path[:0] // what lies below a gap is of no use
 		}
 	}
