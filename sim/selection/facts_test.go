@@ -141,6 +141,9 @@ func TestPatienceAndCaps(t *testing.T) {
 		if best != o.Accuracy || at != len(o.Rounds)-1-6 {
 			t.Errorf("returned %g after %d rounds; the best was %g, of round %d", o.Accuracy, len(o.Rounds), best, at)
 		}
+		if o.FirstHit != o.Rounds[at].Evaluations {
+			t.Errorf("first hit at %d evaluations, want %d", o.FirstHit, o.Rounds[at].Evaluations)
+		}
 	}
 	if lost == 0 {
 		t.Error("no run of 50 lost its patience")

@@ -91,6 +91,7 @@ type ascent struct {
 	idlers []int32 // what stands at the modules without a language model
 	same   int     // equal entries at the end of the history
 	best   int32   // slot of the most valuable allocation so far, or -1
+	hit    int     // evaluations when it was found
 	stale  int     // rounds since it was found
 }
 
@@ -111,6 +112,9 @@ func (s *LLMSelector) ascend(l *ledger, name string) (Outcome, error) {
 	stop, err := s.rounds(a)
 	if (s.Keep == "best" || stop == StopPatience) && a.best >= 0 {
 		copy(l.current, l.allocAt(a.best))
+		o, err := l.finish(name, stop, err)
+		o.FirstHit = a.hit
+		return o, err
 	}
 	o, err := l.finish(name, stop, err)
 	o.FirstHit = l.firstHit(start)
@@ -168,7 +172,7 @@ func (s *LLMSelector) round(a *ascent, node int) (moved bool, err error) {
 	a.current[node] = winner
 	for _, slot := range a.ballot.slots {
 		if a.best < 0 || a.value(slot) > a.value(a.best) {
-			a.best, a.stale = slot, 0
+			a.best, a.stale, a.hit = slot, 0, a.evaluations()
 		}
 	}
 	a.record(Round{Module: node, Votes: append([]int32(nil), a.ballot.votes...), Values: append([]float64(nil), a.ballot.values...),

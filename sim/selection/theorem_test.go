@@ -2,6 +2,7 @@ package selection_test
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -230,6 +231,23 @@ func accuracy(t testing.TB, w *compound.World, alloc []int32) float64 {
 	return sum / float64(len(scores))
 }
 
+// plain hides that a world counts all right answers together.
+type plain struct {
+	selection.World
+	selection.Binary
+}
+
+func TestExhaustiveByCounts(t *testing.T) {
+	c := new(compound.CaseStudyRandom)
+	param.Defaults(c)
+	w := build(t, locateSolve(), c, compound.Env{Seed: 3}).Train
+	counted := must(t, new(selection.Exhaustive), selection.Problem{World: w})
+	direct := must(t, new(selection.Exhaustive), selection.Problem{World: plain{w, w}})
+	if !reflect.DeepEqual(counted, direct) || counted.Dollars == 0 {
+		t.Errorf("by counts %+v, one by one %+v", counted, direct)
+	}
+}
+
 // From the optimum of a debate with ten models the run confirms it in L rounds
 // of K: 60 evaluations of a million.
 func TestDebateOfTen(t *testing.T) {
@@ -248,6 +266,9 @@ func TestDebateOfTen(t *testing.T) {
 		t.Fatalf("exhaustive search took %d evaluations", best.Evaluations)
 	}
 	p.Start = best.Assignment
+	if want := int64(1e6) * 200; best.QuestionRuns != want || best.Distinct != 1_000_000 {
+		t.Errorf("exhaustive search had %d answers, want %d", best.QuestionRuns, want)
+	}
 	o := must(t, selector(t, "ties", "incumbent", "alpha", 0.0), p)
 	if o.Evaluations != 60 || o.FirstHit != 0 || !slices.Equal(o.Assignment, best.Assignment) {
 		t.Errorf("coordinate ascent from the optimum: %d evaluations, first hit %d", o.Evaluations, o.FirstHit)

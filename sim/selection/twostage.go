@@ -70,7 +70,9 @@ func (s *TwoStage) Run(p Problem) (Outcome, error) {
 	ascent := &LLMSelector{Compat: "sept2025", Gamma: 1, Ties: s.Ties, Nominate: s.Nominate, Rounds: s.Rounds, Keep: "last"}
 	l.Start = l.current // the ascent's idle modules start at the head of the list
 	before := l.evaluations()
-	l.Budget = max(1, l.Budget-before)
+	if l.Budget -= before; l.Budget < 1 {
+		return l.finish(name, StopBudget, nil)
+	}
 	o, err := ascent.ascend(l, name)
 	o.FirstHit = max(o.FirstHit, before)
 	return o, err
@@ -127,6 +129,9 @@ func (w *walk) step(g group, module int, tally *tally) ([]group, error) {
 	}
 	for k := range w.space.sizes[module] {
 		alloc[module] = k
+		if err := w.afford(len(g.list)); err != nil {
+			return nil, err
+		}
 		if _, err := w.scoresOf(alloc, g.list, w.set); err != nil {
 			return nil, err
 		}
@@ -155,6 +160,14 @@ func (w *walk) step(g group, module int, tally *tally) ([]group, error) {
 		}
 	}
 	return parts, nil
+}
+
+// afford returns ErrBudget if so many answers would exceed the budget.
+func (w *walk) afford(answers int) error {
+	if w.asks+int64(answers) > int64(w.Budget)*int64(w.questions) {
+		return ErrBudget
+	}
+	return nil
 }
 
 // judge writes the verdicts on a list of questions to the head of w.blame.
@@ -207,6 +220,9 @@ func (w *walk) bestOnSample() error {
 	for module, k := range w.space.sizes {
 		for i := range k {
 			alloc[module] = i
+			if err := w.afford(len(w.list)); err != nil {
+				return err
+			}
 			scores, err := w.scoresOf(alloc, w.list, w.set)
 			if err != nil {
 				return err

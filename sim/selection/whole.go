@@ -196,8 +196,7 @@ func (*Exhaustive) Run(p Problem) (Outcome, error) {
 	return c.finish(name, StopComplete, err)
 }
 
-// countAll has the world count all right answers together. Cost of the search
-// is left out, since it would need each allocation's.
+// countAll has the world count all right answers together.
 func countAll(l *ledger, counter Counter, size int) (Outcome, error) {
 	const name = "exhaustive"
 	counts := make([]int32, size)
@@ -215,8 +214,23 @@ func countAll(l *ledger, counter Counter, size int) (Outcome, error) {
 	if _, err := l.find(l.current); err != nil {
 		return Outcome{}, fmt.Errorf("%s: %w", name, err)
 	}
+	if err := l.billAll(); err != nil {
+		return Outcome{}, fmt.Errorf("%s: %w", name, err)
+	}
 	o, err := l.finish(name, StopComplete, nil)
 	o.Evaluations, o.CodeBudget, o.Distinct, o.FirstHit = size, size, size, best+1
-	o.QuestionRuns = int64(size) * int64(l.questions)
 	return o, err
+}
+
+// billAll charges for all questions under all allocations.
+func (l *ledger) billAll() error {
+	alloc := make([]int32, l.modules)
+	for more := true; more; more = l.space.Next(alloc) {
+		cost, err := l.world.Cost(alloc)
+		if err != nil {
+			return err
+		}
+		l.bill(l.questions, l.questions, cost)
+	}
+	return nil
 }

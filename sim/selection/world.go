@@ -20,7 +20,9 @@ type World interface {
 	// that hold no scores return ErrNoScores; a world that may pay no more
 	// returns an error that wraps ErrBudget, and the run ends with what it has.
 	Scores(alloc []int32, dst []float32) error
-	// Cost returns the mean cost of a question in dollars under an allocation.
+	// Cost returns the mean cost of a question in dollars under an allocation. It
+	// may be asked before Scores: a live world then answers from its prices and
+	// what it knows of lengths.
 	Cost(alloc []int32) (float64, error)
 }
 
