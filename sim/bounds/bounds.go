@@ -43,7 +43,9 @@ type Bound struct {
 }
 
 // Additive is implemented by step models that know a part of their time that
-// is the sum of the parts of the requests in a step.
+// is the sum of the parts of the requests in a step, and whose time is convex in
+// the context of a decode, so that decodes at growing contexts take at least
+// what as many take at the mean one.
 type Additive interface {
 	// AdditiveNs returns that part for a step; at most its time.
 	AdditiveNs(engine.Batch) float64
@@ -78,15 +80,26 @@ func hit(w *workload.Workload, id int32) int64 {
 }
 
 // Lone returns the latency of a request alone on a replica that has its
-// ceiling cached.
+// ceiling cached, or a nanosecond a token less.
 func Lone(w *workload.Workload, step engine.StepModel, id int32) int64 {
 	cached, prompt := hit(w, id), int64(w.Prompt[id])
 	ns := engine.Prefill(step, prompt-cached, cached)
+	if _, convex := step.(Additive); convex {
+		if decodes := int64(w.Output[id]) - 1; decodes > 0 {
+			c := prompt + (decodes-1)/2
+			ns += decodes * (step.StepNs(decode(c)) - 1) // less what rounding may have added
+		}
+		return ns
+	}
 	for j := range int64(w.Output[id]) - 1 {
-		c := prompt + j
-		ns += step.StepNs(engine.Batch{Tokens: 1, Requests: 1, Context: c, DecodeContext: c, Attention2: 2*c + 1})
+		ns += step.StepNs(decode(prompt + j))
 	}
 	return ns
+}
+
+// decode returns the step of one decode at a context.
+func decode(context int64) engine.Batch {
+	return engine.Batch{Tokens: 1, Requests: 1, Context: context, DecodeContext: context, Attention2: 2*context + 1}
 }
 
 // size returns the additive part of a request's work.
@@ -130,8 +143,6 @@ func srpt(arrivalUs []int64, sizes []float64) float64 {
 		run(us * 1000)
 		left.Push(heap.Item{Key: int64(sizes[i]), ID: int32(i)})
 	}
-	for len(left) > 0 {
-		run(now + left[0].Key)
-	}
+	run(engine.Never)
 	return sum / float64(len(arrivalUs))
 }

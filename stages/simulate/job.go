@@ -39,6 +39,7 @@ type worker struct {
 	timeline  sampler
 	decisions decider
 	cell      [1]Cell
+	bound     bound
 }
 
 // Job returns a task for each cell of the plan. The tables it lists depend on
@@ -183,5 +184,6 @@ func (p *Plan) measure(r *Run, w *workload.Workload, own *worker) (*cluster.Resu
 	own.cell[0] = p.cellRow(r)
 	own.cell[0].SetMetrics(&metrics)
 	own.cell[0].setState(result, c.Cluster.load(&own.meter, &metrics))
+	own.cell[0].E2EBoundUs = own.bound.of(w, c.Cluster, config.Cut)
 	return result, nil
 }

@@ -19,7 +19,7 @@ const MostMiss = 0.05
 func (c *Cell) SetMetrics(m *Metrics) {
 	f := make(numbers, 0, 64)
 	if c.WarmUp != m.WarmUp {
-		c.Utilisation, c.Load, c.KVMean = nil, nil, nil
+		c.Utilisation, c.Load, c.KVMean, c.E2EBoundUs = nil, nil, nil, nil
 	}
 	c.WarmUp, c.SLOTTFTMs, c.SLOTPOTMs, c.SLOE2EMs = m.WarmUp, m.SLO.TTFTMs, m.SLO.TPOTMs, m.SLO.E2EMs
 	c.Requests, c.Finished, c.Rejected, c.Failed, c.TimedOut = m.Requests, m.Finished, m.Rejected, m.Failed, m.TimedOut
