@@ -3,6 +3,7 @@ package router
 import (
 	"math"
 
+	"switchyard/sim/param"
 	"switchyard/sim/rng"
 )
 
@@ -28,6 +29,17 @@ type AIBrixPrefixCache struct {
 	SweepS     float64 `yaml:"sweep_s" default:"1" min:"0" max:"100000" unit:"s" doc:"between looks for such blocks"`
 	Imbalance  int32   `yaml:"imbalance" default:"8" min:"0" unit:"requests" doc:"by which the most loaded may exceed the least loaded replica before only the least loaded are matched"`
 	Deviations float64 `yaml:"deviations" default:"1" min:"0" unit:"ratio" doc:"standard deviations above the mean load up to which a match counts"`
+}
+
+// Check implements param's check of what bounds cannot say.
+func (p *AIBrixPrefixCache) Check() error { return wholeTokens("block_chars", p.BlockChars) }
+
+// wholeTokens refuses a number of characters that is no number of tokens.
+func wholeTokens(field string, chars int32) error {
+	if chars%4 == 0 {
+		return nil
+	}
+	return &param.Error{Field: field, Value: param.Format(chars), Expected: "a multiple of 4, since four characters are a token"}
 }
 
 // aibrixSyncTokens is a block of the index that follows cache events.

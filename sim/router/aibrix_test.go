@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"switchyard/sim/param"
 	"switchyard/sim/rng"
 	"switchyard/sim/workload"
 )
@@ -172,6 +173,29 @@ func TestAIBrixAgainstNaive(t *testing.T) {
 				t.Fatalf("round %d request %d: chooses %d believing %d, want one of %v; matches %v of %d, loads %v", round, id, got, st.view.Believed, want, match, total, loads)
 			}
 			naive.insert(id, got, st.view.NowNs)
+		}
+	}
+}
+
+// A block has whole tokens.
+func TestBlockChars(t *testing.T) {
+	for _, c := range []struct {
+		chars int32
+		ok    bool
+	}{{4, true}, {6, false}, {128, true}} {
+		for _, name := range []string{"aibrix-prefix-cache", "tensorrt-llm-conversation"} {
+			p, _ := Find(name)
+			params := p.New()
+			param.Defaults(params)
+			switch q := params.(type) {
+			case *AIBrixPrefixCache:
+				q.BlockChars = c.chars
+			case *TRTConversation:
+				q.BlockChars = c.chars
+			}
+			if err := param.Validate(params); (err == nil) != c.ok {
+				t.Errorf("%s with blocks of %d characters: %v", name, c.chars, err)
+			}
 		}
 	}
 }

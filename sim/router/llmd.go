@@ -40,6 +40,7 @@ type LLMD struct {
 	BlockTokens   int32   `yaml:"block_tokens" default:"16" min:"1" max:"4096" unit:"tokens" doc:"of a block; 16 are 64 characters"`
 	MaxBlocks     int32   `yaml:"max_blocks" default:"256" min:"0" unit:"blocks" doc:"of a prompt that the approximate belief looks at; 0 = all"`
 	Capacity      int64   `yaml:"lru_capacity" default:"31250" min:"0" unit:"blocks" doc:"that the approximate belief remembers of each replica; 0 = as many as its KV cache has"`
+	Insert        string  `yaml:"insert" default:"dispatch" enum:"dispatch|first-token|finish" doc:"when the approximate belief takes a prompt up: when it is sent, as in the system, when its first token is out, or when its request has finished"`
 	SpeculativeMs float64 `yaml:"speculative_ms" default:"0" min:"0" max:"3600000" unit:"ms" doc:"for which the precise belief counts a prompt as cached where it was sent, 2000 in the system; 0 = not"`
 	PollMs        float64 `yaml:"poll_ms" default:"50" min:"0" max:"3600000" unit:"ms" doc:"time between polls of the metrics; 0 = at each decision"`
 
@@ -65,6 +66,9 @@ func (p *LLMD) Build(e Env) Router {
 	}
 	if p.Session > 0 {
 		r.served = map[int64]int32{}
+	}
+	if p.Insert == "finish" {
+		r.started = make([]bool, e.Work.Len())
 	}
 	rules := blockRules{tokens: p.BlockTokens, prompt: p.MaxBlocks, capacity: p.Capacity}
 	if p.Capacity == 0 {
@@ -103,6 +107,7 @@ type llmD struct {
 	served   map[int64]int32 // by session
 	cold     []int32         // replicas by their last request without a hit, longest ago first
 	down     []int64         // when a replica went
+	started  []bool          // by request, with insert: finish: whether it has had its first token
 
 	// Of the current request.
 	up         []int32   // candidates
@@ -175,7 +180,7 @@ func (r *llmD) believe(id int32, v *View) {
 
 // remember keeps what later decisions go by.
 func (r *llmD) remember(id int32, chosen int, v *View) {
-	if r.p.Belief == "approximate" || r.p.SpeculativeMs > 0 {
+	if r.p.Belief == "approximate" && r.p.Insert == "dispatch" || r.p.Belief == "precise" && r.p.SpeculativeMs > 0 {
 		r.index.insert(id, chosen, v.NowNs)
 	}
 	if r.p.NoHitLRU > 0 && !r.hit {
@@ -214,6 +219,24 @@ func (r *llmD) pick() int {
 		return int(r.up[r.stream.IntN(len(r.up))])
 	}
 	return argmin(r.up, r.cost, r.stream)
+}
+
+// FirstToken implements Observer.
+func (r *llmD) FirstToken(id int32, replica int, v *View) {
+	switch {
+	case r.p.Belief == "precise":
+	case r.p.Insert == "first-token":
+		r.index.insert(id, replica, v.NowNs)
+	case r.p.Insert == "finish":
+		r.started[id] = true
+	}
+}
+
+// Left implements Observer. What never began is not taken up.
+func (r *llmD) Left(id int32, replica int, v *View) {
+	if r.p.Belief == "approximate" && r.p.Insert == "finish" && r.started[id] {
+		r.index.insert(id, replica, v.NowNs)
+	}
 }
 
 // llmDSweepNs is the time between looks for replicas that have gone.

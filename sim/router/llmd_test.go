@@ -295,6 +295,38 @@ func TestLLMDDecision(t *testing.T) {
 	}
 }
 
+// A burst of eight identical prompts: taken up when they are sent, all follow
+// the first; taken up at the first token or the finish, none that comes before
+// knows of it.
+func TestLLMDInsertion(t *testing.T) {
+	prompts := make([][]int64, 10)
+	for i := range prompts {
+		prompts[i] = []int64{1, 128, 32}
+	}
+	s := blockState(t, 8, prompts...)
+	for _, insert := range []string{"dispatch", "first-token", "finish"} {
+		r := s.build("llm-d", func(p Params) { p.(*LLMD).Insert = insert })
+		at := map[int]bool{}
+		first := r.Route(0, &s.view)
+		for id := range int32(8) {
+			at[r.Route(id, &s.view)] = true
+		}
+		if together := len(at) == 1 && at[first]; together != (insert == "dispatch") {
+			t.Errorf("%s: the burst goes to %v, the first prompt to %d", insert, at, first)
+		}
+		r.(Observer).Left(8, 6, &s.view) // never began: not cached
+		r.(Observer).FirstToken(0, 5, &s.view)
+		r.Route(9, &s.view)
+		if believed := s.view.Believed > 0; believed == (insert == "finish") {
+			t.Errorf("%s: believes in %d tokens after the first token", insert, s.view.Believed)
+		}
+		r.(Observer).Left(0, 5, &s.view)
+		if got := r.Route(9, &s.view); insert != "dispatch" && (got != 5 || s.view.Believed != 128) {
+			t.Errorf("%s: chooses %d believing in %d tokens, want 5 and 128", insert, got, s.view.Believed)
+		}
+	}
+}
+
 // A replica that was away at a look for such ones is forgotten, else not.
 func TestLLMDReturn(t *testing.T) {
 	s := blockState(t, 2, []int64{1, 128, 32})

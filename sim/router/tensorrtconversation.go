@@ -23,6 +23,9 @@ type TRTConversation struct {
 	Sessions   int     `yaml:"max_sessions" default:"100000" min:"1" max:"10000000" unit:"sessions" doc:"that are remembered, the least recently used is forgotten"`
 }
 
+// Check implements param's check of what bounds cannot say.
+func (p *TRTConversation) Check() error { return wholeTokens("block_chars", p.BlockChars) }
+
 // Build implements Params.
 func (p *TRTConversation) Build(e Env) Router {
 	r := &trtConversation{p: *p, content: make([]int64, e.Replicas), ties: turns{cost: make([]float64, e.Replicas)},
