@@ -115,7 +115,7 @@ func TestAIBrixEvents(t *testing.T) {
 // bounds.
 func TestAIBrixAgainstNaive(t *testing.T) {
 	const replicas = 4
-	for round := range 20 {
+	for round := range 8 {
 		s := rng.New(12, round, "aibrix")
 		st := blockStateOf(t, replicas, randomPrompts(t, s, 400))
 		rules := blockRules{tokens: 1, scope: allBlocks, capacity: 300, ttlNs: 60e9, sweepNs: 1e9}

@@ -333,33 +333,36 @@ func TestBlockIndexIsBounded(t *testing.T) {
 	}
 }
 
+// deepPrompts makes prompts of 40 to 240 segments of 512 tokens that branch at
+// every seventh or so.
+func deepPrompts(t testing.TB, n int) *workload.Workload {
+	s := rng.New(1, 1, "deep")
+	prompts := make([][]int64, n)
+	for i := range prompts {
+		for d := range 40 + s.IntN(200) {
+			prompts[i] = append(prompts[i], int64(d*10+s.IntN(2)/(1+d%7)), 512)
+		}
+		prompts[i] = append(prompts[i], 100)
+	}
+	return blockWork(t, prompts...)
+}
+
+// One operation counts a prompt's blocks on all replicas and inserts it on any.
 func BenchmarkBlockIndex(b *testing.B) {
 	tool := new(workload.ToolUse)
 	param.Defaults(tool)
-	w, err := (&workload.Spec{Seed: 1, Replication: 1, Requests: 20000, Generator: tool,
+	tools, err := (&workload.Spec{Seed: 1, Replication: 1, Requests: 20000, Generator: tool,
 		Arrivals: &workload.Poisson{Rate: workload.Rate{RPS: 8}}}).Build()
 	if err != nil {
 		b.Fatal(err)
 	}
-	deep := &workload.Workload{}
-	{
-		s := rng.New(1, 1, "deep")
-		prompts := make([][]int64, 4000)
-		for i := range prompts {
-			for d := range 40 + s.IntN(200) {
-				prompts[i] = append(prompts[i], int64(d*10+s.IntN(2)/(1+d%7)), 512)
-			}
-			prompts[i] = append(prompts[i], 100)
-		}
-		deep = blockWork(b, prompts...)
-	}
 	for _, c := range []struct {
 		name string
 		w    *workload.Workload
-	}{{"tool-use", w}, {"deep", deep}} {
+	}{{"tool-use", tools}, {"deep", deepPrompts(b, 4000)}} {
 		for _, replicas := range []int{8, 64, 1024} {
 			b.Run(fmt.Sprintf("%s/%d", c.name, replicas), func(b *testing.B) {
-				x := newBlockIndex(c.w, replicas, blockRules{tokens: 16, prompt: 0, capacity: 31250})
+				x := newBlockIndex(c.w, replicas, blockRules{tokens: 16, capacity: 31250})
 				dst := make([]int32, replicas)
 				s := rng.New(1, 1, "place")
 				b.ReportAllocs()
