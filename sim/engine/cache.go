@@ -1,6 +1,9 @@
 package engine
 
-import "switchyard/sim/workload"
+import (
+	"switchyard/sim/rng"
+	"switchyard/sim/workload"
+)
 
 const none = workload.None
 
@@ -29,7 +32,8 @@ type Cache struct {
 	order    preorder // of the forest, where one is told
 	distinct int64    // tokens cached on at least one replica
 
-	tokenwise   bool // the replicas keep no blocks of their own
+	draws       uint64 // of leaves, for eviction at random
+	tokenwise   bool   // the replicas keep no blocks of their own
 	journalling bool
 	journal     []Change
 	now         int64
@@ -51,7 +55,7 @@ func (c *Cache) Reset(f *workload.Forest, replicas int, rules Rules) {
 	c.forest, c.replicas, c.evict, c.block, c.distinct = f, replicas, rules.Evict, max(1, rules.Block), 0
 	cells := f.Nodes() * replicas
 	c.believed = cleared(c.believed, cells)
-	c.now, c.journal = 0, c.journal[:0]
+	c.draws, c.now, c.journal = 0, 0, c.journal[:0]
 	if c.tokenwise = rules.Block == 0; c.tokenwise { // blocks are kept by the replicas
 		c.pins = cleared(c.pins, cells)
 		c.lru.reset(f.Nodes(), replicas)
@@ -265,6 +269,9 @@ func (c *Cache) free(r int, need int64) {
 	}
 	for need > 0 {
 		n := c.lru.head[r]
+		if c.evict == "random" {
+			n = c.drawLeaf(r)
+		}
 		b := &c.believed[int(n)*c.replicas+r]
 		gone := b.Cached
 		if c.evict == "token" && int64(gone) > need {
@@ -289,6 +296,28 @@ func (c *Cache) free(r int, need int64) {
 		c.evicted[r] += int64(gone)
 		if x := c.watched[r]; x != nil {
 			x.changed(n)
+		}
+	}
+}
+
+// drawLeaf returns an unpinned cached node of replica r without cached nodes
+// below, drawn at random. It goes through all nodes that could be one.
+func (c *Cache) drawLeaf(r int) int32 {
+	inner := map[int32]bool{}
+	n := 0
+	for at := c.lru.head[r]; at != none; at = c.lru.links[int(at)*c.replicas+r].next {
+		inner[c.forest.Parent[at]] = true
+		n++
+	}
+	c.draws++
+	for skip := uint64(0); ; skip++ {
+		k := rng.Mix(c.draws<<20+skip) % uint64(n)
+		at := c.lru.head[r]
+		for ; k > 0; k-- {
+			at = c.lru.links[int(at)*c.replicas+r].next
+		}
+		if !inner[at] {
+			return at
 		}
 	}
 }

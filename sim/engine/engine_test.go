@@ -185,6 +185,51 @@ func TestEviction(t *testing.T) {
 	}
 }
 
+// At random any leaf goes, whole, and never an ancestor before it.
+func TestRandomEviction(t *testing.T) {
+	var c Cache
+	f := workload.Forest{
+		Parent: []int32{none, 0, 0, 1, 1}, Tokens: []int32{10, 20, 30, 5, 7}, End: []int32{10, 30, 40, 35, 37}, Level: []int32{1, 2, 2, 3, 3}, Hash: make([]uint64, 5),
+	}
+	first := map[int32]int{}
+	for trial := range 600 {
+		c.Reset(&f, 1, Rules{Evict: "random"})
+		c.draws = uint64(1000 * trial)
+		for _, leaf := range []int32{2, 3, 4} {
+			c.pin(0, leaf)
+			c.insert(0, leaf)
+			c.unpin(0, leaf)
+		}
+		for gone := 0; c.cached[0] > 0; gone++ {
+			had := c.cached[0]
+			before := slices.Clone(c.believed)
+			c.free(0, 1)
+			lost := -1
+			for n := range before {
+				if before[n].Cached != c.believed[n].Cached {
+					if lost >= 0 || c.believed[n].Cached != 0 || had-c.cached[0] != int64(f.Tokens[n]) {
+						t.Fatalf("node %d is evicted beside %d or in part", n, lost)
+					}
+					lost = n
+				}
+			}
+			for n, parent := range f.Parent {
+				if int(parent) == lost && before[n].Cached > 0 {
+					t.Fatalf("node %d goes before node %d below it", lost, n)
+				}
+			}
+			if gone == 0 {
+				first[int32(lost)]++
+			}
+		}
+	}
+	for _, n := range []int32{2, 3, 4} {
+		if first[n] < 150 || first[n] > 250 {
+			t.Errorf("leaf %d of three goes first in %d of 600 trials", n, first[n])
+		}
+	}
+}
+
 // Waiting orders over one busy replica: the prompt that is computed first makes
 // the others wait; groups take from high to low in proportion.
 func TestOrders(t *testing.T) {

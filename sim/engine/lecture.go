@@ -1,5 +1,7 @@
 package engine
 
+import "switchyard/sim/param"
+
 var lectureScheduler = Scheduler{
 	Name:    "lecture",
 	Summary: "decodes, then running prefills, then admissions while the chunk budget lasts; expected output reserved at admission",
@@ -7,14 +9,14 @@ var lectureScheduler = Scheduler{
 	New:     func() Params { return new(Lecture) },
 }
 
-// Lecture are the parameters of the scheduler lecture. The last three are for
+// Lecture are the parameters of the scheduler lecture. The last four are for
 // ablation: they switch one rule of the engine off.
 type Lecture struct {
 	ChunkTokens int    `yaml:"chunk_tokens" default:"1024" min:"1" unit:"tokens" doc:"new tokens a step may compute, decodes included"`
 	MaxRunning  int    `yaml:"max_running" default:"256" min:"1" unit:"requests" doc:"requests that may run at once"`
 	Order       string `yaml:"order" default:"fcfs" enum:"fcfs|longest-prefix|priority-groups|shortest-prompt|priority" doc:"order of the waiting queue: first come first served, longest cached prefix first, groups by cached share served in proportion to their priority, shortest prompt first, or greatest priority first (of the request's tag priority=3)"`
 	Groups      int    `yaml:"groups" default:"10" min:"1" max:"100" unit:"groups" doc:"number of priority groups (Preble, 2025, section 3.3)"`
-	Evict       string `yaml:"evict" default:"segment" enum:"segment|token|none" doc:"what leaves a full cache: the least recently used leaf as a whole (as in SGLang), as much of its tail as is needed, or nothing, as if memory were unlimited"`
+	Evict       string `yaml:"evict" default:"segment" enum:"segment|token|random|none" doc:"what leaves a full cache: the least recently used leaf as a whole (as in SGLang), as much of its tail as is needed, a leaf drawn at random, or nothing, as if memory were unlimited"`
 
 	Knowledge
 	Limits
@@ -22,11 +24,20 @@ type Lecture struct {
 
 	Admit        string `yaml:"admit" default:"budget" enum:"budget|memory" doc:"ablation: admit while budget is left, or everything that memory holds"`
 	Ready        string `yaml:"ready" default:"prefill-end" enum:"prefill-end|admission" doc:"ablation: when a prompt's segments become reusable"`
+	Batch        string `yaml:"batch" default:"mixed" enum:"mixed|prefill-first" doc:"ablation: steps have decodes and prefills together, or decodes wait while there is a prefill"`
 	CachePrivate bool   `yaml:"cache_private" default:"false" doc:"ablation: keep the private rest of a prompt in the cache, where nothing can hit it"`
 }
 
 // NewReplica implements Params.
 func (*Lecture) NewReplica() Replica { return new(lecture) }
+
+// Check reports parameters that do not go together.
+func (p *Lecture) Check() error {
+	if p.Batch == "prefill-first" && !p.Knowledge.exact() {
+		return &param.Error{Field: "batch", Value: p.Batch, Expected: "mixed, where outputs are not known exactly"}
+	}
+	return nil
+}
 
 // Rules implements Params.
 func (p *Lecture) Rules() Rules {
@@ -54,6 +65,9 @@ func (rp *lecture) Form(now int64) {
 	rp.account(now)
 	preempted := rp.rules.preemptible && rp.outlive()
 	batch := rp.batch(len(rp.finish), rp.context)
+	if rp.params.Batch == "prefill-first" && len(rp.prefills)+rp.waiting.len() > 0 {
+		batch = rp.batch(0, 0)
+	}
 	budget := int64(rp.params.ChunkTokens) - batch.Tokens
 	for i, id := range rp.prefills {
 		n := rp.chunk(id, i, budget)
@@ -76,6 +90,9 @@ func (rp *lecture) Form(now int64) {
 			rp.chunks = append(rp.chunks, int32(n))
 			budget -= n
 		}
+	}
+	if batch.Tokens == 0 { // no prefill after all
+		batch = rp.batch(len(rp.finish), rp.context)
 	}
 	if batch.Tokens == 0 {
 		return
