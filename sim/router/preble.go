@@ -63,9 +63,9 @@ type Preble struct {
 	AutoscaleRatio   float64 `yaml:"autoscale_ratio" default:"2" min:"1" max:"1000000" unit:"ratio" doc:"growth of the mean queueing time from the first to the second half of H"`
 	AutoscaleSamples int     `yaml:"autoscale_samples" default:"10" min:"1" unit:"requests" doc:"first tokens of the prefix that each half must have; ours, against chance"`
 
-	Pairing        string  `yaml:"pairing" default:"hit-ratio" enum:"none|hit-ratio|decode-time|decode-requests" doc:"what makes one replica take all explored requests: a high share of cached prompt tokens, of decode time in its load, or of its outstanding requests that decode"`
-	PairingRatio   float64 `yaml:"pairing_ratio" default:"0.7" min:"0" max:"1" unit:"share" doc:"least such share; the paper's IMBALR has no number, its code this one for hit-ratio"`
-	PairingWindowS float64 `yaml:"pairing_window_s" default:"30" min:"0.001" max:"1000000" unit:"s" doc:"window of hit-ratio, by first tokens"`
+	Pairing        string  `yaml:"pairing" default:"decode-time" enum:"none|hit-ratio|sent-hit-ratio|decode-time|decode-requests" doc:"what makes one replica take all explored requests: a high share of cached prompt tokens, by first tokens or by dispatches, of decode time in its load, or of its outstanding requests that decode"`
+	PairingRatio   float64 `yaml:"pairing_ratio" default:"0.7" min:"0" max:"1" unit:"share" doc:"least such share; the paper's IMBALR, for which it has no number; its code has this one for hit-ratio"`
+	PairingWindowS float64 `yaml:"pairing_window_s" default:"30" min:"0.001" max:"1000000" unit:"s" doc:"window of the two hit ratios"`
 }
 
 // WantsPrefixes implements Prefixed.
@@ -283,6 +283,9 @@ func (b *preble) send(id int32, i int, nowNs int64) {
 	b.window.add(preblePast{atNs: nowNs, id: id, replica: int32(i),
 		prefill: prefill, decode: b.times.decode(b.work.Prompt[id])})
 	b.tree.insert(i, b.work.Leaf[id])
+	if b.p.Pairing == "sent-hit-ratio" {
+		b.hits.add(nowNs, i, b.match[i], b.work.Prompt[id])
+	}
 	b.flights[id] = prebleFlight{readyNs: nowNs + prefill, cached: b.match[i]}
 }
 
@@ -306,7 +309,9 @@ func (b *preble) FirstToken(id int32, i int, v *View) {
 	f := &b.flights[id]
 	f.decodes = true
 	b.decoding[i]++
-	b.hits.add(v.NowNs, i, f.cached, b.work.Prompt[id])
+	if b.p.Pairing == "hit-ratio" {
+		b.hits.add(v.NowNs, i, f.cached, b.work.Prompt[id])
+	}
 	if b.p.Autoscale {
 		b.scale.add(b.work.Key[id], max(0, v.NowNs-f.readyNs), v.NowNs)
 	}

@@ -66,7 +66,7 @@ func (p *PrebleCode) Build(e Env) Router {
 		c.perToken[i].add(seedTPOT)
 	}
 	c.flights = make([]codeFlight, e.Work.Len())
-	c.compareFunc, c.descendFunc, c.cheaperFunc = c.compare, c.descend, c.cheaper
+	c.compareFunc, c.descendFunc = c.compare, c.descend
 	return c
 }
 
@@ -93,7 +93,7 @@ type code struct {
 	order, again, among []int32 // scratch
 	shares              []codeShare
 
-	compareFunc, descendFunc, cheaperFunc func(a, b int32) int
+	compareFunc, descendFunc func(a, b int32) int
 }
 
 // codeFlight is what is remembered of a request until it leaves.

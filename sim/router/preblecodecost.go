@@ -124,18 +124,26 @@ func (c *code) allocate(n int32, r int) {
 
 // rehome allocates a node to one replica alone, or to none.
 func (c *code) rehome(n int32, r int) {
-	c.unsettle(n)
 	x := &c.tree.nodes[n]
-	x.home, x.homes = noReplica, 0
-	if x.only == everyReplica {
+	if x.homes == 1 && r != noReplica && c.tree.isHome(n, r) {
+		return
+	}
+	c.unsettle(n)
+	if x.only == everyReplica && x.homes > 0 {
 		for i := range c.tree.replicas {
 			c.tree.cells[int(x.cell)+i].home = false
 		}
 	}
-	c.settle(n)
-	if r != noReplica {
-		c.allocate(n, r)
+	x.home, x.homes = noReplica, 0
+	switch {
+	case r == noReplica:
+	case x.only == everyReplica:
+		c.tree.at(n, r).home = true
+		x.homes = 1
+	default:
+		x.home, x.homes = int32(r), 1
 	}
+	c.settle(n)
 }
 
 // refer counts a request in flight on a node and a replica in or out.

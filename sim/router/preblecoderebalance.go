@@ -114,8 +114,11 @@ func (c *code) relieve(heavy, light *codeShare, nowNs int64) {
 		c.share(c.order[0], heavy, light, nowNs)
 		return
 	}
-	slices.SortFunc(c.order, c.cheaperFunc)
-	for _, n := range c.order {
+	for k := len(c.order)/2 - 1; k >= 0; k-- {
+		c.sift(k)
+	}
+	for len(c.order) > 0 {
+		n := c.pop()
 		cost := c.window.slots[t.nodes[n].slot].cost
 		if heavy.ns-cost < light.ns+cost {
 			return
@@ -130,13 +133,42 @@ func (c *code) relieve(heavy, light *codeShare, nowNs int64) {
 	}
 }
 
-func (c *code) cheaper(a, b int32) int {
+// pop takes the cheapest node from the heap order.
+func (c *code) pop() int32 {
+	n, last := c.order[0], len(c.order)-1
+	c.order[0] = c.order[last]
+	c.order = c.order[:last]
+	c.sift(0)
+	return n
+}
+
+// sift moves the node at place k down to where none below it is cheaper.
+func (c *code) sift(k int) {
+	for {
+		kid := 2*k + 1
+		if kid >= len(c.order) {
+			return
+		}
+		if kid+1 < len(c.order) && c.cheaper(c.order[kid+1], c.order[kid]) {
+			kid++
+		}
+		if !c.cheaper(c.order[kid], c.order[k]) {
+			return
+		}
+		c.order[k], c.order[kid] = c.order[kid], c.order[k]
+		k = kid
+	}
+}
+
+// cheaper reports whether a costs less than b; of equals, whether it would be
+// evicted before.
+func (c *code) cheaper(a, b int32) bool {
 	t := &c.tree
 	x, y := c.window.slots[t.nodes[a].slot].cost, c.window.slots[t.nodes[b].slot].cost
 	if x != y {
-		return cmp.Compare(x, y)
+		return x < y
 	}
-	return c.compare(a, b)
+	return c.less(a, b)
 }
 
 // nodeCost is what a node adds to the load of a replica that it is allocated to.

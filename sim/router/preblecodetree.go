@@ -44,6 +44,7 @@ type codeNode struct {
 	stamp, seenAt, seen       int32 // the last virtual evictions that visited it and children of it, and how many of these
 	own                       int32 // forest node of the private rest plus one, 0 without
 	rest                      bool  // a private rest is behind the run
+	unlisted                  bool  // see adopt
 }
 
 const (
@@ -183,9 +184,16 @@ func (t *codeTree) fresh() int32 {
 	return int32(len(t.nodes) - 1)
 }
 
+// adopt makes n a child of parent. A private rest that is not large is left out
+// of the list of children: no request asks again where it is allocated.
 func (t *codeTree) adopt(parent, n int32) {
 	x := &t.nodes[n]
-	x.parent, x.prev, x.next = parent, 0, t.nodes[parent].child
+	x.parent = parent
+	x.unlisted = x.rest && x.top == workload.None && x.tokens <= x.start && x.slot == 0
+	if x.unlisted {
+		return
+	}
+	x.prev, x.next = 0, t.nodes[parent].child
 	if x.next != 0 {
 		t.nodes[x.next].prev = n
 	}
@@ -194,6 +202,9 @@ func (t *codeTree) adopt(parent, n int32) {
 
 func (t *codeTree) orphan(n int32) {
 	x := &t.nodes[n]
+	if x.unlisted {
+		return
+	}
 	if x.prev == 0 {
 		t.nodes[x.parent].child = x.next
 	} else {

@@ -70,7 +70,7 @@ func (b *preble) paired(v *View) (best int, ok bool) {
 // decodeShare is what stands for the paper's decode ratio.
 func (b *preble) decodeShare(i int, v *View) float64 {
 	switch b.p.Pairing {
-	case "hit-ratio":
+	case "hit-ratio", "sent-hit-ratio":
 		return b.hits.ratio(i)
 	case "decode-time":
 		return share(b.window.decodes(i), b.window.load(i))
