@@ -6,10 +6,42 @@ import (
 	"strings"
 	"testing"
 
+	"switchyard/stages/choose"
 	"switchyard/stages/experiment"
 	"switchyard/stages/queueing"
 	"switchyard/stages/simulate"
 )
+
+// published are the files that built-in experiments need, in the order of the
+// flags that say so.
+var published = map[string][]string{
+	"mooncake":          {"traces/mooncake-conversation.jsonl"},
+	"recorded-agentopt": {"outcomes/agentopt_hotpotqa_81.csv"},
+	"recorded-routellm": {"outcomes/routellm_outcomes.csv"},
+	"recorded-nine":     {"outcomes/llmrouter9_train.csv", "outcomes/llmrouter9_test.csv"},
+}
+
+// given are the settings that an experiment needs, with the published files or
+// others of their kind.
+func given(t *testing.T, name string, files ...string) (set []string) {
+	t.Helper()
+	if files == nil {
+		files = published[name]
+	}
+	data := os.Getenv("SWITCHYARD_DATA")
+	if data == "" {
+		t.Skipf("it needs %v: set SWITCHYARD_DATA to the folder that has them", files)
+	}
+	flags := strings.Split(Needs(name), "--set ")[1:]
+	if len(flags) != len(files) {
+		t.Fatalf("it needs %q, and %v are known", flags, files)
+	}
+	for i, flag := range flags {
+		path, _, _ := strings.Cut(flag, "=")
+		set = append(set, path+"="+filepath.Join(data, filepath.FromSlash(files[i])))
+	}
+	return set
+}
 
 // TestBuiltIns plans every built-in experiment: names, parameters and keys all
 // fit.
@@ -21,12 +53,8 @@ func TestBuiltIns(t *testing.T) {
 				t.Errorf("its summary %q is no sentence of at most 110 characters", summary)
 			}
 			var options experiment.Options
-			if Needs(name) == "--set workloads.conversation.trace=PATH" {
-				traces := os.Getenv("SWITCHYARD_DATA")
-				if traces == "" {
-					t.Skip("it needs the Mooncake conversation trace: set SWITCHYARD_DATA to the folder that has traces/mooncake-conversation.jsonl")
-				}
-				options.Set = []string{"workloads.conversation.trace=" + filepath.Join(traces, "traces", "mooncake-conversation.jsonl")}
+			if Needs(name) != "" {
+				options.Set = given(t, name)
 			}
 			e, err := experiment.Load("", data, options)
 			if err != nil {
@@ -61,8 +89,21 @@ func TestBuiltIns(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v in\n%s", err, e.Resolved())
 			}
+			choices, err := choose.NewPlan(e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			choicesAgain, err := choose.NewPlan(again)
+			if err != nil {
+				t.Fatalf("%v in\n%s", err, e.Resolved())
+			}
+			for i, r := range choices.Runs {
+				if r.Key != choicesAgain.Runs[i].Key || r.Name() != choicesAgain.Runs[i].Name() {
+					t.Fatalf("resolved, %s becomes %s", r.Name(), choicesAgain.Runs[i].Name())
+				}
+			}
 			cells, cellsAgain := append(models.Balls, models.Dispatch...), append(modelsAgain.Balls, modelsAgain.Dispatch...)
-			if len(cells)+len(plan.Runs) == 0 || len(cells) != len(cellsAgain) {
+			if len(cells)+len(plan.Runs)+len(choices.Runs) == 0 || len(cells) != len(cellsAgain) {
 				t.Fatalf("%d cells, resolved %d", len(cells), len(cellsAgain))
 			}
 			for i := range cells {

@@ -70,6 +70,7 @@ func kinds() []kind {
 		{named{"systems", "compound systems, whose modules need a model each: systems.system"}, systemItems, systemExample},
 		{named{"worlds", "who answers in them, drawn or recorded: worlds.world"}, worldItems, worldExample},
 		{named{"optimisers", "how a model for each module is looked for: optimisers.optimiser"}, optimiserItems, optimiserExample},
+		{named{"outcomes", "files of recorded outcomes: worlds.file, with world: recorded"}, outcomeItems, outcomeExample},
 	}
 }
 

@@ -88,7 +88,7 @@ func TestEveryParameterIsListed(t *testing.T) {
 			}
 		}
 	}
-	listed.WriteString("  policy  \n  process  \n  arrivals  \n  scheduler  \n") // named by their lists
+	listed.WriteString("  policy  \n  process  \n  law  \n  world  \n  optimiser  \n  system  \n  arrivals  \n  scheduler  \n") // named by their lists
 	for _, path := range s.experiment.Paths() {
 		name := path[strings.LastIndex(path, ".")+1:]
 		if !strings.Contains(listed.String(), "  "+name+" ") && !strings.Contains(listed.String(), "."+name+" ") {

@@ -5,9 +5,27 @@ import (
 
 	"switchyard/sim/compound"
 	"switchyard/stages/choose"
+	"switchyard/stages/outcomes"
 )
 
 // What list says of the job choose.
+
+func outcomeItems() (items []item) {
+	for _, f := range outcomes.Formats() {
+		items = append(items, item{named: named{f.Name, f.Summary}, facts: []named{{"level", f.Level}, {"source", f.Source}, {"columns", f.Columns}}})
+	}
+	return items
+}
+
+func outcomeExample(i item) string {
+	of := "direct"
+	for _, f := range outcomes.Formats() {
+		if f.Name == i.name && f.Level == "module" {
+			of = "locate-solve"
+		}
+	}
+	return fmt.Sprintf("systems: [%s]\nworlds: [{name: mine, world: recorded, file: my-file, format: %s}]\noptimisers: [single, exhaustive]", of, i.name)
+}
 
 func systemItems() (items []item) {
 	for _, s := range compound.Systems() {
@@ -59,13 +77,24 @@ optimisers: [single, llmselector]
 }
 
 func worldExample(i item) string {
+	if i.name == "recorded" {
+		return `
+systems: [direct]
+worlds:
+  - {name: mine, world: recorded, file: outcomes.csv}     # list outcomes
+optimisers: [single, oracle, logistic, cascade]
+`
+	}
 	return fmt.Sprintf("systems: [locate-solve]\nworlds:\n  - {name: mine, world: %s%s}\noptimisers: [single, llmselector]", i.name, i.settings(0, 1, ", ", ""))
 }
 
 func optimiserExample(i item) string {
+	if i.name == "single" {
+		return "systems: [locate-solve]\nworlds: [toy]\noptimisers: [single, greedy]"
+	}
 	for _, r := range choose.Rules() {
 		if r.Name == i.name && r.PerQuestion() {
-			return fmt.Sprintf("systems:\n  - {name: one, system: majority-vote, voters: 1}\nworlds:\n  - {name: toy, world: toy, prices: [5, 3, 1, 0.5, 0.2]}\noptimisers:\n  - single\n  - {name: mine, optimiser: %s%s}", i.name, i.settings(0, 1, ", ", ""))
+			return fmt.Sprintf("systems: [direct]\nworlds:\n  - {name: toy, world: toy, prices: [5, 3, 1, 0.5, 0.2]}\noptimisers:\n  - single\n  - {name: mine, optimiser: %s%s}", i.name, i.settings(0, 1, ", ", ""))
 		}
 	}
 	return fmt.Sprintf("systems: [locate-solve]\nworlds: [toy]\noptimisers:\n  - single\n  - {name: mine, optimiser: %s%s}", i.name, i.settings(0, 1, ", ", ""))

@@ -47,6 +47,7 @@ func TestShownCommandsWork(t *testing.T) {
 		write(file[1], file[2])
 	}
 	write("conversation.jsonl", conversation())
+	write("answers.csv", answers())
 	write("rate-2.csv", measuredRun(500))
 	write("rate-4.csv", measuredRun(250))
 	write(".config/fish/completions/none", "")
@@ -74,7 +75,7 @@ func (e example) scaledCommand() string {
 		return e.command
 	}
 	switch words[1] {
-	case "run", "generate", "simulate":
+	case "run", "generate", "simulate", "queue", "choose":
 		return e.command + " " + e.scale
 	}
 	return e.command
@@ -139,6 +140,25 @@ func conversation() string {
 		}
 		fmt.Fprintf(&b, `{"timestamp": %d, "input_length": %d, "output_length": %d, "hash_ids": [%s]}`+"\n",
 			i*900, 512*len(ids)-7, 20+i%9, strings.Join(ids, ", "))
+	}
+	return b.String()
+}
+
+// answers are recorded outcomes of two models, the dearer one better at long
+// questions.
+func answers() string {
+	var b strings.Builder
+	b.WriteString("question,question_chars,small,large\n")
+	for i := range 120 {
+		chars := 40 + 53*i%900
+		small, large := 0, 0
+		if chars < 500 || i%7 == 0 {
+			small = 1
+		}
+		if i%6 != 0 {
+			large = 1
+		}
+		fmt.Fprintf(&b, "%d,%d,%d,%d\n", i, chars, small, large)
 	}
 	return b.String()
 }

@@ -11,24 +11,40 @@ import (
 	"switchyard/stages/table"
 )
 
-// printRow writes the only row of a table, a column a line with its unit, those
-// that are NULL left out.
+// printRow writes the only row of a table, or the first of a cell that has
+// several: a column a line with its unit, those that are NULL left out.
 func printRow[T any](w io.Writer, t *table.Table[T], dir string) error {
 	rows, err := t.Read(dir)
 	if err != nil {
 		return err
 	}
-	if len(rows) != 1 {
-		return fmt.Errorf("table %s in %s has %d rows, expected the one of the cell", t.Name, dir, len(rows))
+	if len(rows) == 0 {
+		return fmt.Errorf("table %s in %s has no rows, expected those of the cell", t.Name, dir)
 	}
 	var lines [][]string
-	row := reflect.ValueOf(rows[0])
+	values := fieldsOf(reflect.ValueOf(rows[0]))
 	for i, column := range t.Schema().Columns {
-		if text, ok := valueText(row.Field(i)); ok {
+		if text, ok := valueText(values[i]); ok {
 			lines = append(lines, []string{column.Name, text, column.Unit})
 		}
 	}
-	return aligned(w, "", lines)
+	if err := aligned(w, "", lines); err != nil || len(rows) == 1 {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "and %d more rows of the cell in table %s\n", len(rows)-1, t.Name)
+	return err
+}
+
+// fieldsOf lists the columns of a row, those of embedded structs in their place.
+func fieldsOf(row reflect.Value) (fields []reflect.Value) {
+	for i := range row.NumField() {
+		if row.Type().Field(i).Anonymous {
+			fields = append(fields, fieldsOf(row.Field(i))...)
+		} else {
+			fields = append(fields, row.Field(i))
+		}
+	}
+	return fields
 }
 
 // valueText writes a value of a row; ok is false for NULL and for nothing.

@@ -22,7 +22,7 @@ type SystemParams interface {
 // Systems lists the systems by name.
 func Systems() []System {
 	return []System{
-		locateSolveSystem, selfRefineSystem, debateSystem, majorityVoteSystem, bestOfSystem, graphSystem,
+		directSystem, locateSolveSystem, selfRefineSystem, debateSystem, majorityVoteSystem, bestOfSystem, graphSystem,
 	}
 }
 

@@ -2,6 +2,13 @@ package compound
 
 import "fmt"
 
+var directSystem = System{
+	Name:    "direct",
+	Summary: "one module answers: which model, or which for each question",
+	Source:  "what single models and routers between them are compared by",
+	New:     func() SystemParams { return new(Direct) },
+}
+
 var locateSolveSystem = System{
 	Name:    "locate-solve",
 	Summary: "locate what the question is about, then solve that alone",
@@ -42,6 +49,16 @@ var graphSystem = System{
 	Summary: "any modules without a circle: each says its rule and what it reads",
 	Source:  "the rules of toy worlds are this house's",
 	New:     func() SystemParams { return new(Custom) },
+}
+
+// Direct is a single module.
+type Direct struct {
+	PerModule
+}
+
+// Graph implements SystemParams.
+func (s *Direct) Graph() (*Graph, error) {
+	return s.graph([]Module{{Name: "answer", Rule: Answer, Reads: []string{Query}}}, "answer")
 }
 
 // LocateSolve is a chain of two modules; the solver never sees what the locator

@@ -16,7 +16,7 @@ import (
 
 const (
 	printWidth   = 100
-	mostPoints   = 12 // blocks printed; the tables hold all
+	mostPoints   = 12 // blocks printed of a job; the tables hold all
 	mostLabel    = 30 // runes of a router's label, and of the baseline's in a heading
 	mostWarnings = 8
 )
@@ -40,10 +40,14 @@ func (r *Result) Print(w io.Writer) error {
 	if len(balls) > 0 {
 		printBalls(out, balls, findings)
 	}
+	printed := map[string]int{} // by job
 	for i, p := range blocks {
-		if i == mostPoints {
-			fmt.Fprintf(out, "... and %d more points: see table summary.\n\n", len(blocks)-i)
-			break
+		last := i+1 == len(blocks) || blocks[i+1].job != p.job
+		if printed[p.job]++; printed[p.job] > mostPoints {
+			if last {
+				fmt.Fprintf(out, "... and %d more points: see table summary.\n\n", printed[p.job]-mostPoints)
+			}
+			continue
 		}
 		if p.job == experiment.Choose {
 			p.printChosen(out, findings)
@@ -57,21 +61,24 @@ func (r *Result) Print(w io.Writer) error {
 }
 
 // legend is what the blocks used and the foot has to explain.
-type legend struct{ intervals, tails, ratios, ties, saturated, none, single, theory, gains bool }
+type legend struct{ intervals, tails, ratios, ties, saturated, none, single, theory, gains, curves bool }
 
 func (l *legend) print(w io.Writer) {
 	if l.intervals {
 		text := "±     half of the mean's 95 % t interval over replications"
-		if l.gains {
-			text += ", of choices over pools"
-		}
 		if l.tails {
 			text += " (p99: of the replications' p99)"
+		}
+		if l.gains {
+			text += "; over pools"
 		}
 		fmt.Fprintln(w, text)
 	}
 	if l.gains {
 		fmt.Fprintln(w, "gain  accuracy over the best single model, on questions that chose neither")
+	}
+	if l.curves {
+		fmt.Fprintln(w, "AIQ   mean accuracy between the cheapest and the dearest model's cost, over a rule's settings and mixes of them")
 	}
 	if l.ratios {
 		fmt.Fprintln(w, "[ ]   95 % interval of the ratio of mean latencies (Fieller), paired by replication")

@@ -22,12 +22,16 @@ func (p *point) printChosen(w io.Writer, l *legend) {
 	if priced {
 		columns = append(columns, column{head: "$/question"})
 	}
+	curves := slices.ContainsFunc(list, func(c ranked) bool { return len(present(c.of("aiq"))) > 0 })
+	if curves {
+		columns = append(columns, column{head: "AIQ, %"})
+	}
 	// Gains are differences to the best single model, which needs no column more.
 	other := p.baseline != nil && slices.ContainsFunc(p.baseline.of("gain_points"), func(g float64) bool { return g != 0 })
 	if other {
 		columns = append(columns, column{head: "less " + clip(p.baseline.RouterPoint, mostLabel/2), left: true})
 	}
-	l.gains = true
+	l.gains, l.curves = true, l.curves || curves
 	for i := range list {
 		c := &list[i]
 		cells := []string{
@@ -37,6 +41,9 @@ func (p *point) printChosen(w io.Writer, l *legend) {
 		}
 		if priced {
 			cells = append(cells, significant(stats.Mean(present(c.of("cost_question")))))
+		}
+		if curves {
+			cells = append(cells, c.withHalf("aiq", 100, 1, l))
 		}
 		if other {
 			cells = append(cells, c.difference(p.baseline))

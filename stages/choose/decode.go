@@ -178,10 +178,10 @@ func (d *decoder) world(s experiment.Section) (*world, error) {
 // checkStart checks the names of the start.
 func (w *world) checkStart(sys *system, s experiment.Section) error {
 	modules, candidates := w.source.names(sys)
-	if size := spaceOf(candidates); w.use.Start == nil && w.use.Starts == 0 && size > mostKnown {
+	if size := spaceOf(candidates); len(w.use.Start) == 0 && w.use.Starts == 0 && size > mostKnown {
 		return s.Errorf("starts", fmt.Sprintf("1 or more: there are %d assignments", size), nil)
 	}
-	if w.use.Start == nil {
+	if len(w.use.Start) == 0 {
 		return nil
 	}
 	if len(w.use.Start) != len(modules) {

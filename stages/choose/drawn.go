@@ -99,7 +99,7 @@ func (d drawn) pool(sys *system, at sample) (*pool, error) {
 const sameQuestions = "all replications have the same questions, which also judge what was chosen on them: intervals are of starts and draws alone"
 
 // outcomesOf writes out what the models of a system of one module answer.
-func outcomesOf(p *pool, split compound.Split) (*outcomes, error) {
+func outcomesOf(p *pool, split compound.Split) (*recordedOutcomes, error) {
 	write := func(w *compound.World) (*cascade.Table, error) {
 		n, models := w.Questions(), w.Candidates(0)
 		t := &cascade.Table{Models: p.candidates[0], Score: make([]float32, n*models)}
@@ -120,7 +120,7 @@ func outcomesOf(p *pool, split compound.Split) (*outcomes, error) {
 		}
 		return t, nil
 	}
-	var o outcomes
+	var o recordedOutcomes
 	var err error
 	if o.train, err = write(split.Train); err != nil {
 		return nil, err

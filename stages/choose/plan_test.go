@@ -9,7 +9,7 @@ import (
 func TestPlanErrors(t *testing.T) {
 	const head = "name: f\nreplications: 1\n"
 	for text, want := range map[string]string{
-		"systems: [debat]\nworlds: [toy]\noptimisers: [single]\n":                                                  `f.yaml:3:11: systems[0].system: value "debat": expected one of locate-solve`,
+		"systems: [debat]\nworlds: [toy]\noptimisers: [single]\n":                                                  `f.yaml:3:11: systems[0].system: value "debat": expected one of direct, locate-solve`,
 		"systems: [debate]\nworlds: [tay]\noptimisers: [single]\n":                                                 `did you mean "toy"?`,
 		"systems: [debate]\nworlds: [toy]\noptimisers: [greed]\n":                                                  `did you mean "greedy"?`,
 		"systems: [debate]\nworlds: [case-study]\noptimisers: [single]\n":                                          "made for system locate-solve",

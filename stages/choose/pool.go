@@ -33,7 +33,7 @@ func (p *pool) distinct(alloc []int32) int32 {
 
 // starts are the assignments from which optimisers start.
 func (p *pool) starts(u *Use, at sample) [][]int32 {
-	if u.Start != nil {
+	if len(u.Start) > 0 {
 		alloc := make([]int32, len(p.candidates))
 		for m, name := range u.Start {
 			alloc[m] = int32(slices.Index(p.candidates[m], name))

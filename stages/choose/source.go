@@ -24,7 +24,7 @@ func WorldKinds() []WorldKind {
 	for _, k := range compound.Kinds() {
 		kinds = append(kinds, WorldKind{Name: k.Name, Summary: k.Summary, Source: k.Source, New: func() any { return k.New() }, open: openDrawn})
 	}
-	return kinds
+	return append(kinds, recordedKind)
 }
 
 // source makes the pools of a world. It is shared by all tasks and not written
@@ -68,7 +68,7 @@ type pool struct {
 	test       selection.World // nil where there are no other questions
 	abilities  []ability
 	priced     bool
-	outcomes   *outcomes // nil where rules that choose for each question cannot work
+	outcomes   *recordedOutcomes // nil where rules that choose for each question cannot work
 	doubts     []string
 }
 
@@ -80,5 +80,5 @@ type ability struct {
 	cost                     *float64 // dollars a question
 }
 
-// outcomes are what is recorded of models on questions.
-type outcomes struct{ train, test *cascade.Table }
+// recordedOutcomes are what is known of models on questions.
+type recordedOutcomes struct{ train, test *cascade.Table }
