@@ -29,12 +29,21 @@ import (
 // int64 holds, so that no single step can run over.
 const maxNs = int64(1) << 62
 
-// Config is a cluster of equal replicas.
+// Pool is a number of equal replicas that serve the requests of that pool alone.
+// Each pool has routers of its own.
+type Pool struct {
+	Replicas int
+	Step     engine.StepModel
+	KVTokens int64
+}
+
+// Config is a cluster of equal replicas, or of several pools of such.
 type Config struct {
 	Replicas int
 	Step     engine.StepModel
 	KVTokens int64 // KV capacity of a replica, at least 1
 	Engine   engine.Params
+	Pools    []Pool  // of replicas, one after the other; none: all are equal
 	Cut      int     // first request of the window, see Result.Window
 	Watch    Watcher // optional: is told of every step
 
@@ -76,6 +85,9 @@ type Sim struct {
 func (s *Sim) Run(c Config, w *workload.Workload, policy string, p router.Params, seed uint64, replication int) (*Result, error) {
 	if c.Replicas < 1 || c.KVTokens < 1 {
 		return nil, fmt.Errorf("cluster has %d replicas of %d tokens of KV cache, expected at least 1 of each", c.Replicas, c.KVTokens)
+	}
+	if err := c.checkPools(w); err != nil {
+		return nil, err
 	}
 	if checked, ok := p.(router.Checked); ok {
 		if err := checked.Check(w, c.Replicas); err != nil {
@@ -171,7 +183,8 @@ func (s *Sim) replicas(c Config, random uint64) {
 
 // setup returns what a replica runs with.
 func (s *Sim) setup(c Config, replica int) engine.Setup {
-	step := c.Step
+	pool := c.pool(c.poolOf(replica))
+	step := pool.Step
 	if s.watch != nil {
 		step = s.watch
 	}
@@ -181,7 +194,7 @@ func (s *Sim) setup(c Config, replica int) engine.Setup {
 		}
 	}
 	return engine.Setup{
-		Index: replica, Params: c.Engine, Step: step, KVTokens: c.KVTokens,
+		Index: replica, Params: c.Engine, Step: step, KVTokens: pool.KVTokens,
 		Cache: &s.cache, Work: s.work, Log: &s.result.Log, Random: s.random,
 	}
 }

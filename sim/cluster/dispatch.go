@@ -96,7 +96,7 @@ func (s *Sim) route(c Config, id int32, now int64) (gone bool, err error) {
 	leaf := w.Leaf[id]
 	in := f.by(id)
 	res.Believed[id] = -1
-	if len(f.up) == 0 {
+	if len(in.view.Up) == 0 {
 		s.closeBooks(id, now, Rejected)
 		return true, nil
 	}
@@ -148,7 +148,7 @@ func (s *Sim) route(c Config, id int32, now int64) (gone bool, err error) {
 // tell tells the decider of a decision and of what was so in truth.
 func (s *Sim) tell(c Config, in *instance, id int32, chosen int, now int64) {
 	d := &s.decided
-	d.ID, d.NowNs, d.Chosen, d.Up, d.Decision = id, now, chosen, s.front.up, &s.decision
+	d.ID, d.NowNs, d.Chosen, d.Up, d.Decision = id, now, chosen, in.view.Up, &s.decision
 	d.Believed, d.Router, d.Prompt = in.view.Believed, 0, s.work.Prompt[id]
 	if len(s.front.of) > 0 {
 		d.Router = int(s.front.of[id])

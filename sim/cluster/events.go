@@ -80,14 +80,18 @@ func (s *Sim) plan(c Config) error {
 		}
 	}
 	s.next = 0
-	s.setUp()
+	s.setUp(c)
 	return nil
 }
 
 // setUp tells all views which replicas take requests.
-func (s *Sim) setUp() {
-	for _, in := range s.front.routers {
-		in.view.Up = s.front.up
+func (s *Sim) setUp(c Config) {
+	f := &s.front
+	for i, in := range f.routers {
+		lo, hi := c.span(i / f.sight.Instances)
+		from, _ := slices.BinarySearch(f.up, int32(lo))
+		to, _ := slices.BinarySearch(f.up, int32(hi))
+		in.view.Up = f.up[from:to]
 	}
 }
 
@@ -114,9 +118,9 @@ func (s *Sim) act(c Config, now int64) (lost int, err error) {
 	} else {
 		f.up = slices.Delete(f.up, at, at+1)
 	}
-	s.setUp()
+	s.setUp(c)
 	for _, in := range f.routers {
-		if in.follower == nil {
+		if in.follower == nil || !s.serves(c, in, a.replica) {
 			continue
 		}
 		in.view.NowNs = now
@@ -130,6 +134,11 @@ func (s *Sim) act(c Config, now int64) (lost int, err error) {
 		return 0, nil
 	}
 	return s.fail(c, a, now)
+}
+
+// serves reports whether a router sends to a replica's pool.
+func (s *Sim) serves(c Config, in *instance, replica int) bool {
+	return slices.Index(s.front.routers, in)/s.front.sight.Instances == c.poolOf(replica)
 }
 
 // fail takes a replica's memory and requests from it.

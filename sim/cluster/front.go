@@ -23,7 +23,7 @@ type front struct {
 
 	routers  []*instance
 	of       []int32 // by request: its router; empty where there is one
-	up       []int32
+	up       []int32 // replicas that take requests, of all pools
 	requests []int32 // by replica: dispatched by all routers and not left
 	tokens   []int64 // of those: prompt tokens, and output tokens as far as known
 	prefill  []int64 // uncached prompt tokens of those without a first token
@@ -32,7 +32,7 @@ type front struct {
 	pollNs   int64 // time of the next poll, engine.Never without
 	decide   heap.Heap
 	follow   follow
-	rotate   int
+	rotate   []int // by pool: whose turn it is among its routers
 }
 
 // instance is one router.
@@ -57,7 +57,8 @@ func (f *front) reset(c Config, w *workload.Workload, cache *engine.Cache, polic
 	if f.sight.Instances < 1 {
 		f.sight.Instances = 1
 	}
-	n := f.sight.Instances
+	each := f.sight.Instances // routers of a pool
+	n := each * c.pools()
 	f.reads(p)
 	prefixed, _ := p.(router.Prefixed)
 	f.track = prefixed != nil && prefixed.WantsPrefixes()
@@ -71,7 +72,7 @@ func (f *front) reset(c Config, w *workload.Workload, cache *engine.Cache, polic
 	if n > 1 {
 		f.of = zeroed(f.of, w.Len())
 	}
-	f.rotate, f.decide = 0, f.decide[:0]
+	f.rotate, f.decide = zeroed(f.rotate, c.pools()), f.decide[:0]
 	for len(f.routers) < n {
 		f.routers = append(f.routers, new(instance))
 	}
@@ -81,16 +82,17 @@ func (f *front) reset(c Config, w *workload.Workload, cache *engine.Cache, polic
 	f.follow.reset(f, c.Replicas, subscriber != nil && subscriber.WantsEvents(), rng.New(seed, replication, "events").Uint64())
 	f.observe = false
 	for i, in := range f.routers {
+		pool := c.pool(i / each)
 		name := "router/" + policy
 		if i > 0 {
 			name = fmt.Sprint(name, "/", i)
 		}
 		in.reset(f, c, p.Build(router.Env{
-			Replicas: c.Replicas, Random: rng.New(seed, replication, name), Work: w, Step: c.Step, KVTokens: c.KVTokens, Routers: n, Router: i,
+			Replicas: c.Replicas, Random: rng.New(seed, replication, name), Work: w, Step: pool.Step, KVTokens: pool.KVTokens, Routers: each, Router: i % each,
 		}))
 		in.view = router.View{
 			Replicas: c.Replicas, Requests: in.requests, Tokens: in.tokens, Gauges: in.view.Gauges,
-			KVTokens: c.KVTokens, Cache: cache, Work: w, Outputs: known,
+			KVTokens: pool.KVTokens, Cache: cache, Work: w, Outputs: known,
 		}
 		switch f.loads {
 		case "live":
@@ -168,11 +170,17 @@ func zeroed[T any](s []T, n int) []T {
 
 // take gives a request that arrives to the next router in turn.
 func (f *front) take(id int32) {
-	if len(f.of) > 0 {
-		f.of[id] = int32(f.rotate)
-		if f.rotate++; f.rotate == len(f.routers) {
-			f.rotate = 0
-		}
+	if len(f.of) == 0 {
+		return
+	}
+	pool := 0
+	if w := f.routers[0].view.Work; w.Pool != nil {
+		pool = int(w.Pool[id])
+	}
+	turn := &f.rotate[pool]
+	f.of[id] = int32(pool*f.sight.Instances + *turn)
+	if *turn++; *turn == f.sight.Instances {
+		*turn = 0
 	}
 }
 

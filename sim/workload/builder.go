@@ -73,6 +73,8 @@ func (b *Builder) Add(r *Request) error {
 	}
 	w.ArrivalUs = append(w.ArrivalUs, arrival)
 	w.After = optional(w.After, i, None, r.After)
+	w.Also.add(i, r.Also)
+	w.Pool = optional(w.Pool, i, 0, r.Pool)
 	w.ThinkUs = optional(w.ThinkUs, i, 0, r.ThinkUs)
 	w.Session = optional(w.Session, i, None, r.Session)
 	w.Turn = optional(w.Turn, i, 0, r.Turn)

@@ -63,7 +63,10 @@
 // requests, and the published one is that of a set of about 50,000.
 package workload
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // None marks an absent node, session or predecessor.
 const None = -1
@@ -80,6 +83,7 @@ type Segment struct {
 type Request struct {
 	ArrivalUs int64    // since the start; None where After decides
 	After     int32    // index of the request whose end releases this one, or None
+	Also      []int32  // further earlier requests that must have ended too; only beside After
 	ThinkUs   int64    // from the end of After to the arrival
 	Session   int64    // conversation, user or agent; None without
 	Turn      int32    // position in the session, from 0
@@ -94,6 +98,9 @@ type Request struct {
 	// Served is the number, from 1, of the replica that served this request
 	// when it was recorded; 0 where that is not known.
 	Served int32
+	// Pool is the pool of replicas that serves this request, where a cluster has
+	// several, from 0.
+	Pool int32
 }
 
 // Forest is the set of all prefixes, one entry a node in every slice.
@@ -116,6 +123,7 @@ type Workload struct {
 
 	ArrivalUs  []int64
 	After      []int32    // optional
+	Also       Lists      // optional: further requests that each one waits for
 	ThinkUs    []int64    // optional
 	Session    []int64    // optional
 	Turn       []int32    // optional
@@ -125,6 +133,7 @@ type Workload struct {
 	Output     []int32
 	Leaf       []int32 // last node of the prompt's path, or None
 	Served     []int32 // optional: see Request.Served
+	Pool       []int32 // optional: see Request.Pool
 	OutputNode []int32 // optional: the node that the output becomes, or None
 	// Ceiling is the longest prefix, in tokens, that an earlier request of the
 	// workload has as well: what one unlimited cache with no delay would hit.
@@ -139,6 +148,33 @@ type Workload struct {
 	// BlockTokens is the unit in which the source counts blocks: 512 for
 	// Mooncake's hash ids, 16 otherwise.
 	BlockTokens int32
+}
+
+// Lists is a list of numbers for each request, one behind the other; those of
+// request i are Items[From[i]:From[i+1]]. From is nil where all are empty.
+type Lists struct{ From, Items []int32 }
+
+// Of returns the list of request i.
+func (l *Lists) Of(i int) []int32 {
+	if l.From == nil {
+		return nil
+	}
+	return l.Items[l.From[i]:l.From[i+1]]
+}
+
+// add appends the list of request i, all before which are there or empty.
+func (l *Lists) add(i int, list []int32) {
+	if l.From == nil && len(list) == 0 {
+		return
+	}
+	if l.From == nil {
+		l.From = []int32{0}
+	}
+	for len(l.From) <= i {
+		l.From = append(l.From, int32(len(l.Items)))
+	}
+	l.Items = append(l.Items, list...)
+	l.From = append(l.From, int32(len(l.Items)))
 }
 
 // Len returns the number of requests.
@@ -160,6 +196,10 @@ func (r *Request) check(index int) error {
 		return fmt.Errorf("output_tokens is %d, expected at least 1", r.Output)
 	case r.After != None && (r.After < 0 || int(r.After) >= index):
 		return fmt.Errorf("after is %d, expected an earlier request than %d", r.After, index)
+	case len(r.Also) > 0 && (r.After == None || slices.Min(r.Also) < 0 || int(slices.Max(r.Also)) >= index):
+		return fmt.Errorf("also is %v, expected earlier requests than %d, beside after", r.Also, index)
+	case r.Pool < 0:
+		return fmt.Errorf("pool is %d, expected at least 0", r.Pool)
 	case r.After == None && r.ArrivalUs < 0:
 		return fmt.Errorf("arrival_us is %d, expected at least 0", r.ArrivalUs)
 	case r.After == None && r.ArrivalUs > MaxUs:
