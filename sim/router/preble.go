@@ -44,10 +44,9 @@ var preblePolicy = Policy{
 // as a whole; nodes of k itself are never among those that k evicts. What an
 // engine does not cache (a private rest, where it gives that back) takes no room.
 // Load in the rule of rebalancing is L. A prefix in the rule of autoscaling is
-// the key portion of a prompt; the rule looks at it when a request of it is
-// about to go to the replica with the highest L. Its subtree is split as its
-// requests come: each child goes to the member with the least cost and stays
-// there.
+// the key portion of a prompt; it is replicated to the replica with the lowest
+// L, unless that caches it. Its subtree is split as its requests come: each
+// child goes to the member with the least cost and stays there.
 type Preble struct {
 	WindowS      float64 `yaml:"window_s" default:"180" min:"0.001" max:"1000000" unit:"s" doc:"the window H of loads, shares, outputs and queueing times"`
 	Belief       string  `yaml:"belief" default:"model" enum:"model|dispatched|ready" doc:"where cached prefixes come from: the router's own tree; what replicas have cached or had dispatched; or what they have cached"`
@@ -162,15 +161,12 @@ func (b *preble) exploit(id, longest int32, v *View) (int, string) {
 		return chosen, "exploit"
 	}
 	heavy, light := b.extremes(v)
-	if chosen != heavy || heavy == light {
-		return chosen, "exploit"
-	}
-	if b.p.Autoscale && b.grows(id, v.NowNs) {
+	if b.p.Autoscale && b.grows(id, chosen, light, v.NowNs) {
 		key := b.work.Key[id]
 		b.replicate(key, light, v)
 		return b.member(id, key, v), "autoscale"
 	}
-	if b.p.Rebalance && float64(b.window.load(heavy)) > b.p.RebalanceRatio*float64(b.window.load(light)) {
+	if b.p.Rebalance && chosen == heavy && float64(b.window.load(heavy)) > b.p.RebalanceRatio*float64(b.window.load(light)) {
 		return light, "rebalance"
 	}
 	return chosen, "exploit"

@@ -253,11 +253,16 @@ func (t *codeTree) refsOn(n int32, r int) int32 {
 	return 0
 }
 
-// sorted returns the busy nodes of a replica in order of eviction.
-func (c *code) sorted(r int) []int32 {
+// sorted returns the busy nodes of a replica in order of eviction; with idle
+// only those that no request in flight has on that replica.
+func (c *code) sorted(r int, idle bool) []int32 {
 	c.order = c.order[:0]
-	for n := c.tree.lists[r].busy; n != 0; n = c.tree.at(n, r).next {
-		c.order = append(c.order, n)
+	for n := c.tree.lists[r].busy; n != 0; {
+		x := c.tree.at(n, r)
+		if !idle || x.refs == 0 {
+			c.order = append(c.order, n)
+		}
+		n = x.next
 	}
 	slices.SortFunc(c.order, c.compareFunc)
 	return c.order
@@ -288,7 +293,7 @@ func (c *code) eviction(r int, need int64) (ns int64) {
 		n := idle
 		k := len(c.again) - 1
 		if n == 0 && !loaded {
-			busy, loaded = c.sorted(r), true
+			busy, loaded = c.sorted(r, false), true
 		}
 		if n == 0 && len(busy) > 0 {
 			n = busy[0]
@@ -355,10 +360,7 @@ func (c *code) evict(r int) {
 	if l.tokens <= limit {
 		return
 	}
-	for _, n := range c.sorted(r) {
-		if c.tree.at(n, r).refs > 0 {
-			continue
-		}
+	for _, n := range c.sorted(r, true) {
 		if c.tree.uncache(n, r); l.tokens <= limit {
 			return
 		}

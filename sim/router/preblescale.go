@@ -99,10 +99,11 @@ func (s *prebleScale) leave(replica int) {
 }
 
 // grows reports whether the queueing time of a request's prefix has grown as
-// much as calls for another replica.
-func (b *preble) grows(id int32, nowNs int64) bool {
+// much as calls for another replica, and the one with the least load, light, has
+// less than the chosen one and does not cache the prefix.
+func (b *preble) grows(id int32, chosen, light int, nowNs int64) bool {
 	key := b.work.Key[id]
-	if key == workload.None {
+	if key == workload.None || b.match[light] >= b.work.Forest.End[key] || b.window.load(light) >= b.window.load(chosen) {
 		return false
 	}
 	q := &b.scale.of[key]
