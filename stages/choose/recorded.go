@@ -25,11 +25,10 @@ var recordedKind = WorldKind{
 
 // Recorded are the parameters of worlds of recorded outcomes.
 type Recorded struct {
-	File   string    `yaml:"file" required:"true" doc:"file of outcomes, or folder, from the experiment file's folder; ${VAR} is replaced"`
-	Test   string    `yaml:"test_file" doc:"outcomes of the same models on other questions, which judge the choice; without, a part of the file does"`
-	Share  float64   `yaml:"train_share" default:"0.5" min:"0.001" max:"0.999" unit:"share" doc:"questions to choose on, drawn anew in each replication; where the file itself says which they are, it decides"`
-	Where  string    `yaml:"where" doc:"only the questions with this label, as group=label: dataset=mmlu"`
-	Prices []float64 `yaml:"prices" min:"0" unit:"$" doc:"a call, by model in the file's order; in place of recorded costs. 0 and 1 make cost the share of calls to the second"`
+	File  string  `yaml:"file" required:"true" doc:"file of outcomes, or folder, from the experiment file's folder; ${VAR} is replaced"`
+	Test  string  `yaml:"test_file" doc:"outcomes of the same models on other questions, which judge the choice; without, a part of the file does"`
+	Share float64 `yaml:"train_share" default:"0.5" min:"0.001" max:"0.999" unit:"share" doc:"questions to choose on, drawn anew in each replication; where the file itself says which they are, it decides"`
+	Where string  `yaml:"where" doc:"only the questions with this label, as group=label: dataset=mmlu"`
 	outcomes.Source
 }
 
@@ -40,7 +39,7 @@ func openRecorded(s experiment.Section, params any) (source, error) {
 		return nil, err
 	}
 	if o.Questions == nil {
-		for key, given := range map[string]bool{"test_file": p.Test != "", "where": p.Where != "", "prices": len(p.Prices) > 0} {
+		for key, given := range map[string]bool{"test_file": p.Test != "", "where": p.Where != ""} {
 			if given {
 				return nil, s.Errorf(key, "nothing: "+key+" is for files of single models' answers, and this one holds assignments", nil)
 			}
@@ -97,11 +96,6 @@ func (r *recordedQuestions) prepare(s experiment.Section, p *Recorded) (err erro
 			}
 			if *t, err = (*t).Where(group, label); err != nil {
 				return s.Errorf("where", "a label that the file has: "+err.Error(), nil)
-			}
-		}
-		if len(p.Prices) > 0 {
-			if err := (*t).SetPrices(p.Prices); err != nil {
-				return s.Errorf("prices", fmt.Sprintf("a number for each of %s", strings.Join((*t).Models, ", ")), nil)
 			}
 		}
 	}
