@@ -62,8 +62,8 @@ type Preble struct {
 	AutoscaleRatio   float64 `yaml:"autoscale_ratio" default:"2" min:"1" max:"1000000" unit:"ratio" doc:"growth of the mean queueing time from the first to the second half of H"`
 	AutoscaleSamples int     `yaml:"autoscale_samples" default:"10" min:"1" unit:"requests" doc:"first tokens of the prefix that each half must have; ours, against chance"`
 
-	Pairing        string  `yaml:"pairing" default:"decode-time" enum:"none|hit-ratio|sent-hit-ratio|decode-time|decode-requests" doc:"what makes one replica take all explored requests: a high share of cached prompt tokens, by first tokens or by dispatches, of decode time in its load, or of its outstanding requests that decode"`
-	PairingRatio   float64 `yaml:"pairing_ratio" default:"0.7" min:"0" max:"1" unit:"share" doc:"least such share; the paper's IMBALR, for which it has no number; its code has this one for hit-ratio"`
+	Pairing        string  `yaml:"pairing" default:"decode-requests" enum:"none|hit-ratio|sent-hit-ratio|decode-time|decode-requests" doc:"what makes one replica take all explored requests: a high share of cached prompt tokens, by first tokens or by dispatches, of decode time in its load, or of its outstanding requests that decode"`
+	PairingRatio   float64 `yaml:"pairing_ratio" default:"0.7" min:"0" max:"1" unit:"share" doc:"least such share; the paper's IMBALR, for which it has no number; its code has this one for hit-ratio; at 0.5 decode-requests gives the lecture's figures"`
 	PairingWindowS float64 `yaml:"pairing_window_s" default:"30" min:"0.001" max:"1000000" unit:"s" doc:"window of the two hit ratios"`
 }
 

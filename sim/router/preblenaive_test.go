@@ -299,9 +299,13 @@ func (x *prebleNaive) paired(c *prebleCluster, now int64) (int, bool) {
 	for r := range x.n {
 		var part, whole float64
 		switch x.p.Pairing {
-		case "hit-ratio":
+		case "hit-ratio", "sent-hit-ratio":
+			kind := "first"
+			if x.p.Pairing == "sent-hit-ratio" {
+				kind = "sent"
+			}
 			for _, e := range x.events {
-				if e.kind == "first" && e.replica == r && e.at > now-int64(x.p.PairingWindowS*1e9) {
+				if e.kind == kind && e.replica == r && e.at > now-int64(x.p.PairingWindowS*1e9) {
 					part += float64(e.cached)
 					whole += float64(x.w.Prompt[e.id])
 				}
@@ -340,7 +344,7 @@ func TestPrebleAgainstNaive(t *testing.T) {
 			p.RebalanceRatio = []float64{1, 1.5, 4}[s.IntN(3)]
 			p.Rebalance = s.IntN(2) == 0
 			p.EvictionCost = []string{"always", "needed", "none"}[s.IntN(3)]
-			p.Pairing = []string{"none", "hit-ratio", "decode-requests"}[s.IntN(3)]
+			p.Pairing = []string{"none", "hit-ratio", "sent-hit-ratio", "decode-requests"}[s.IntN(4)]
 			p.Explore = []string{"cost", "fewest-dispatches"}[s.IntN(2)]
 			p.DecodeCharge = []string{"lone", "marginal"}[s.IntN(2)]
 			p.PrefillCost = s.IntN(4) > 0
