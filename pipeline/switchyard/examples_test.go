@@ -163,6 +163,31 @@ func answers() string {
 	return b.String()
 }
 
+// TestShownChoiceIsPrinted: the choice of models that README.md shows is what
+// lecture-case prints.
+func TestShownChoiceIsPrinted(t *testing.T) {
+	data, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const head = "locate-solve in from-cc\n"
+	_, shown, found := strings.Cut(string(data), "```\n"+head)
+	shown, _, closed := strings.Cut(shown, "```")
+	if !found || !closed {
+		t.Fatalf("README.md has no block that begins with %s", head)
+	}
+	var out, stderr bytes.Buffer
+	code := execute([]string{"run", "lecture-case", "--out", filepath.Join(t.TempDir(), "case"), "--set", "worlds.*.pools=1"}, &out, &stderr)
+	if code == 0 || !strings.Contains(stderr.String(), "pools: unknown key") {
+		t.Errorf("a fixed world takes pools: exit code %d, %s", code, &stderr)
+	}
+	stderr.Reset()
+	code = execute([]string{"run", "lecture-case", "--out", filepath.Join(t.TempDir(), "case"), "--set", "worlds.drawn-from-cc.pools=1", "--set", "worlds.drawn-all-starts.pools=1"}, &out, &stderr)
+	if code != 0 || !strings.Contains(out.String(), head+shown) {
+		t.Errorf("exit code %d, printed\n%s%s\nexpected in it\n%s", code, &out, &stderr, head+shown)
+	}
+}
+
 // TestShownComparisonIsPrinted: the comparison that README.md shows is what
 // quickstart prints at that load.
 func TestShownComparisonIsPrinted(t *testing.T) {

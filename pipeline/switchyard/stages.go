@@ -70,9 +70,12 @@ func (s *study) queueingJobs(c *cli.Context) []run.Job {
 
 // choiceJobs choose models for modules: the settings, then the cells.
 func (s *study) choiceJobs(c *cli.Context) []run.Job {
-	return choose.Jobs(s.choices, choose.Options{Repro: func(r *choose.Run) string {
-		return fmt.Sprintf("%s %s --cell %d", programName, s.words(c, "choose"), r.Index)
-	}})
+	return choose.Jobs(s.choices, choose.Options{
+		Again: fmt.Sprintf("%s %s", programName, s.words(c, "choose")),
+		Repro: func(r *choose.Run) string {
+			return fmt.Sprintf("%s %s --cell %d", programName, s.words(c, "choose"), r.Index)
+		},
+	})
 }
 
 // execute runs jobs one after the other in the study's folder, under one lock,

@@ -75,10 +75,10 @@ func (l *legend) print(w io.Writer) {
 		fmt.Fprintln(w, text)
 	}
 	if l.gains {
-		fmt.Fprintln(w, "gain  accuracy over the best single model, on questions that chose neither")
+		fmt.Fprintln(w, "gain  test accuracy over the best single model's; all are chosen on training questions")
 	}
 	if l.curves {
-		fmt.Fprintln(w, "AIQ   mean accuracy between the cheapest and the dearest model's cost, over a rule's settings and mixes of them")
+		fmt.Fprintln(w, "AIQ   mean accuracy from the cheapest to the dearest model's cost, over settings and their mixes")
 	}
 	if l.ratios {
 		fmt.Fprintln(w, "[ ]   95 % interval of the ratio of mean latencies (Fieller), paired by replication")

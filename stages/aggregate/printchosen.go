@@ -68,10 +68,10 @@ func (p *point) chosenTitle() string {
 	text := fmt.Sprintf("%s, %s in each", span(pools, "pool"), span(runs, "run"))
 	c := p.configs[0]
 	if x := present(c.of("best_single_test")); len(x) > 0 {
-		text += "; the best single model has " + percent(stats.Mean(x))
+		text += "; best single model " + percent(stats.Mean(x))
 	}
 	if x := present(c.of("optimum_test")); len(x) > 0 {
-		text += ", the optimum of the training questions " + percent(stats.Mean(x))
+		text += ", optimum " + percent(stats.Mean(x))
 	}
 	return text
 }

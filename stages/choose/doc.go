@@ -21,6 +21,10 @@
 //     replication), for what is known of them without an optimiser, and one whose
 //     tasks are the cells.
 //
+// Pools are drawn anew in each replication: pool 1 of replication 2 has other
+// models than pool 1 of replication 1. Where the questions are recorded, a
+// replication draws which of them are to choose on.
+//
 // Optimisers of one setting see the very same pools, questions and starts in a
 // replication: aggregate compares them in pairs, over pools.
 //

@@ -22,6 +22,8 @@ type Options struct {
 	// Repro returns the command that runs one cell again by itself, for table
 	// `failures`; nil gives none.
 	Repro func(*Run) string
+	// Again is the command that runs the settings again.
+	Again string
 }
 
 // Jobs returns the stage's two jobs, or none where the plan has no cells: the
@@ -30,7 +32,7 @@ func Jobs(p *Plan, o Options) []run.Job {
 	if len(p.Runs) == 0 {
 		return nil
 	}
-	return []run.Job{p.settingsJob(), p.cellsJob(o)}
+	return []run.Job{p.settingsJob(o), p.cellsJob(o)}
 }
 
 // group is what the cells of a setting share in a replication.

@@ -50,6 +50,13 @@ func (b *batch) search(ctx context.Context, p *pool, known *survey, at sample) e
 			return err
 		}
 		row.fill(p, &outcome)
+		if timed, ok := p.last().(latent); ok {
+			seconds, err := timed.Latency(outcome.Assignment)
+			if err != nil {
+				return err
+			}
+			row.Latency = finite(seconds)
+		}
 		row.compare(known)
 		b.selections = append(b.selections, row)
 		b.evaluations += int64(outcome.Evaluations)
@@ -58,6 +65,11 @@ func (b *batch) search(ctx context.Context, p *pool, known *survey, at sample) e
 		}
 	}
 	return b.front(p, known, at)
+}
+
+// latent is implemented by worlds that know how long answers take.
+type latent interface {
+	Latency(alloc []int32) (float64, error)
 }
 
 // find runs the optimiser, and then gives up accuracy for cost where that is

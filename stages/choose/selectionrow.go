@@ -50,6 +50,7 @@ type SelectionRow struct {
 	Distinct     int32    `parquet:"evaluations_distinct,delta" unit:"evaluations" better:"lower" doc:"different assignments evaluated: what a cache of answers leaves to pay"`
 	Diagnoses    int64    `parquet:"diagnoses,delta" unit:"calls" better:"lower" doc:"verdicts asked of the diagnoser"`
 	Cost         *float64 `parquet:"cost_question" unit:"$" better:"lower" doc:"mean cost of a question under the chosen assignment; NULL where nothing has a price"`
+	Latency      *float64 `parquet:"latency_s" unit:"s" better:"lower" doc:"mean latency of a question under the chosen assignment; NULL where the world does not say"`
 	SelectCost   *float64 `parquet:"cost_selection" unit:"$" better:"lower" doc:"cost of the selection itself with a cache of answers"`
 	SelectUncach *float64 `parquet:"cost_selection_uncached" unit:"$" better:"lower" doc:"cost of the selection when every evaluation is paid anew"`
 

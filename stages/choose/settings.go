@@ -35,7 +35,7 @@ func (o *occasion) key(seed uint64) string {
 	return cellKey(append([]string{"switchyard settings", canonical(&o.world.examine)}, o.parts...), seed, o.replication)
 }
 
-func (p *Plan) settingsJob() run.Job {
+func (p *Plan) settingsJob(options Options) run.Job {
 	all := p.occasions()
 	pieces := p.pieces(all)
 	j := run.Job{Name: SettingsJob, Tables: []table.Definition{
@@ -48,7 +48,7 @@ func (p *Plan) settingsJob() run.Job {
 		o := &all[i]
 		j.Tasks = append(j.Tasks, run.Task{
 			Key: o.key(seed), Index: int32(i), Name: fmt.Sprintf("%s / replication %d", o.name(), o.replication),
-			Tables: []string{Worlds.Name, Pools.Name}, Weight: float64(o.last) * surveyCost,
+			Tables: []string{Worlds.Name, Pools.Name}, Weight: float64(o.last) * surveyCost, Repro: options.Again,
 			Run: func(ctx context.Context, _, _ any, out *run.Sink) error { return p.describe(ctx, o, out) },
 		})
 	}
@@ -57,7 +57,7 @@ func (p *Plan) settingsJob() run.Job {
 		j.Tasks = append(j.Tasks, run.Task{
 			Key:   fmt.Sprintf("%s/%d-%d/%d-%d", o.key(seed), o.first, o.last, o.from, o.to),
 			Index: int32(i), Name: fmt.Sprintf("%s / replication %d / assignments from %d", o.name(), o.replication, o.from),
-			Tables: []string{Assignments.Name}, Weight: float64(o.last-o.first) * float64(o.to-o.from),
+			Tables: []string{Assignments.Name}, Weight: float64(o.last-o.first) * float64(o.to-o.from), Repro: options.Again,
 			Run: func(ctx context.Context, _, _ any, out *run.Sink) error { return p.enumerate(ctx, o, out) },
 		})
 	}
@@ -73,7 +73,7 @@ func (o *occasion) label(row *Setting) {
 	row.System, row.World, row.SystemPoint, row.WorldPoint, row.Factors = o.systemName, o.worldName, o.systemPoint, o.worldPoint, o.factors
 }
 
-// row is the head of an occasion's rows.
+// head is the head of an occasion's rows.
 func (p *Plan) head(o *occasion, at sample) Setting {
 	row := Setting{Setting: o.place, SettingKey: o.key(at.seed), Seed: int64(at.seed), Replication: int32(at.replication), Pool: int32(at.pool)}
 	o.label(&row)
