@@ -200,7 +200,7 @@ func argumentValues(app *cli.App, command string, before []string) []named {
 		return nil
 	}
 	switch command {
-	case "run", "generate", "simulate", "queue", "choose", "config":
+	case "run", "generate", "simulate", "queue", "choose", "capacity", "config":
 		return catalogue("experiments")
 	case "aggregate", "status", "query":
 		return finished()

@@ -11,8 +11,10 @@
 //	choose     a model for each module     -> selections, rounds, pareto, worlds, pools, assignments
 //	aggregate  replications of a config    -> summary, comparisons
 //
-// Beside these, calibrate fits a server to measured requests (calibration,
-// coefficients), and timeline exports the steps of a replica.
+// Beside these, capacity finds the largest load that each router carries, by
+// bisection over simulations (capacity, probes); calibrate fits a server to
+// measured requests (calibration, coefficients), and timeline exports the steps
+// of a replica.
 //
 // `run` is the three in a row and prints the comparison. A run that was
 // interrupted or killed goes on where it stopped when the same command is

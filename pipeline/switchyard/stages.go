@@ -12,6 +12,7 @@ import (
 
 	"switchyard/stages/aggregate"
 	"switchyard/stages/calibrate"
+	"switchyard/stages/capacity"
 	"switchyard/stages/choose"
 	"switchyard/stages/experiment"
 	"switchyard/stages/generate"
@@ -25,7 +26,7 @@ import (
 func schemas() (all []table.Schema) {
 	definitions := slices.Concat(generate.Tables(), simulate.Tables(), queueing.Tables(), choose.Tables())
 	definitions = append(append(definitions, run.Failures), aggregate.Tables()...)
-	definitions = append(definitions, calibrate.Tables()...)
+	definitions = append(append(definitions, calibrate.Tables()...), capacity.Tables()...)
 	for _, d := range definitions {
 		all = append(all, d.Schema())
 	}
@@ -171,7 +172,7 @@ func patient(signals <-chan os.Signal, giveBack func()) (interrupted func() bool
 }
 
 // units name what the tasks of a job count.
-var units = map[string]string{"generate": "requests", "simulate": "requests", experiment.Balls: "balls", experiment.Dispatch: "requests", choose.SettingsJob: "assignments", experiment.Choose: "evaluations"}
+var units = map[string]string{"generate": "requests", "simulate": "requests", "capacity": "requests", experiment.Balls: "balls", experiment.Dispatch: "requests", choose.SettingsJob: "assignments", experiment.Choose: "evaluations"}
 
 // openManifest starts the folder's manifest and writes it, so that a run that
 // is killed leaves word of what it was.

@@ -172,6 +172,11 @@ func (s *study) resume(c *cli.Context) string {
 	if c.IsSet("commit-every") {
 		words += fmt.Sprint(" --commit-every ", c.Duration("commit-every"))
 	}
+	for _, name := range []string{"slo", "tolerance"} {
+		if c.IsSet(name) {
+			words += fmt.Sprintf(" --%s %v", name, c.Float64(name))
+		}
+	}
 	for _, name := range []string{"fail-fast", "allow-missing"} {
 		if c.Bool(name) {
 			words += " --" + name

@@ -26,6 +26,22 @@ func (t *Table[T]) ReadKey(dir, key string) (rows []T, ok bool, err error) {
 	return rows, ok, nil
 }
 
+// ReadStored returns the rows of one task wherever they are stored: in a part,
+// the newest first, or in the finished table. It is for jobs whose tasks depend
+// on the rows of others, which need not be compacted yet.
+func (t *Table[T]) ReadStored(dir, key string) (rows []T, ok bool, err error) {
+	parts, err := partsOf(dir, t.Name)
+	for i := len(parts) - 1; i >= 0 && err == nil; i-- {
+		if rows, ok, err = t.readKey(parts[i].path, key, nil); ok && err == nil {
+			return rows, true, nil
+		}
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("read table %s: %w", t.Name, err)
+	}
+	return t.ReadKey(dir, key)
+}
+
 // readKey appends what a file has of a task.
 func (t *Table[T]) readKey(path, key string, rows []T) (all []T, ok bool, err error) {
 	file, err := open(path)
