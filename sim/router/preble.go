@@ -15,7 +15,7 @@ var preblePolicy = Policy{
 	Belief:    "a radix tree with insertion at dispatch, least recently used nodes dropped beyond a replica's capacity, and notices of evictions",
 	Staleness: "notices come notice_ms late; the tree knows nothing of what replicas hold beside prefixes",
 	Terms:     []string{"load", "eviction", "prefill"},
-	TieBreak:  "fewest outstanding requests, then random",
+	TieBreak:  "fewest outstanding requests, then random; the first index for the highest and the lowest load, and for pairing",
 	Source:    "Srivatsa et al., Preble, ICLR 2025 (arXiv:2407.00023), algorithms 1 and 2 and section 3.2",
 	New:       func() Params { return new(Preble) },
 }
@@ -43,6 +43,7 @@ var preblePolicy = Policy{
 // Nodes are those of the workload's forest, which never split, and are evicted
 // as a whole; nodes of k itself are never among those that k evicts. What an
 // engine does not cache (a private rest, where it gives that back) takes no room.
+// A notice is believed whatever was sent since the eviction.
 // Load in the rule of rebalancing is L. A prefix in the rule of autoscaling is
 // the key portion of a prompt; it is replicated to the replica with the lowest
 // L, unless that caches it. Its subtree is split as its requests come: each

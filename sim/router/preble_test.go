@@ -164,7 +164,14 @@ func TestPrebleLoad(t *testing.T) {
 	c.view.Requests[first] = 5
 	c.among(2, 999_999_999, "explore", other)   // equal loads, fewer outstanding
 	c.among(2, 1_000_000_000, "explore", first) // H ago: counts no more
+	b.pass(1_599_999_999)
+	if b.window.all.ended != 1 {
+		t.Error("an output counts no more before H has passed")
+	}
 	b.pass(1_600_000_000)
+	if b.window.all.ended != 0 {
+		t.Error("an output still counts when H has passed")
+	}
 	if got := b.window.load(first) + b.window.load(other); got != 0 {
 		t.Errorf("load after H is %d ns", got)
 	}
@@ -330,4 +337,38 @@ func TestPrebleAutoscale(t *testing.T) {
 	c.among(2, now, "split", 2)
 	c.view.Up = []int32{0, 1, 2}
 	c.among(2, now+180e9, "exploit", 2) // no request within H: forgotten
+}
+
+// A child of a replicated prefix stays where it went first, until the prefix
+// has another replica.
+func TestPrebleSplit(t *testing.T) {
+	var b workload.Builder
+	for range 3 {
+		r := workload.Request{After: workload.None, Session: workload.None, OutputID: workload.None, Output: 1, Prompt: 700,
+			Segments: []workload.Segment{{ID: 1, Tokens: 500}, {ID: 2, Tokens: 100}}}
+		if err := b.Add(&r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := workload.Request{After: workload.None, Session: workload.None, OutputID: workload.None, Output: 1, Prompt: 600,
+		Segments: []workload.Segment{{ID: 1, Tokens: 500}}}
+	if err := b.Add(&r); err != nil {
+		t.Fatal(err)
+	}
+	w, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newPrebleCluster(t, w, preblePlain(func(p *Preble) { p.Autoscale = true }), 3, 10000)
+	x := c.router.(*preble)
+	c.holds(0, 0)
+	x.look(0, &c.view)
+	x.replicate(w.Key[0], 1, &c.view)
+	x.window.of[0].prefill = 9e6
+	c.among(0, 0, "split", 1) // 8 ms there, 9 ms and 2 ms for what is missed on 0
+	x.window.of[1].prefill = 90e6
+	c.among(1, 0, "split", 1) // bound
+	c.among(3, 0, "split", 0) // has no child: free
+	x.replicate(w.Key[0], 2, &c.view)
+	c.among(2, 0, "split", 2)
 }

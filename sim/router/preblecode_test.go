@@ -160,7 +160,10 @@ func TestPrebleCodeWindow(t *testing.T) {
 	// A request of another document takes out what is older than H.
 	c := build()
 	c.goes(3, 1_000_000_000, "explore", 1)
-	c.goes(2, 1_000_000_000, "exploit", 0) // H is not older
+	if got := len(c.router.(*code).window.active); got != 2 { // H is not older
+		t.Errorf("%d important nodes are in the window, want 2", got)
+	}
+	c.goes(2, 1_000_000_000, "exploit", 0)
 	c = build()
 	c.goes(3, 1_000_000_001, "explore", 1)
 	// Document 1 is allocated to nobody now; above it is the system prompt, on
