@@ -70,22 +70,23 @@ type world struct {
 type decoder struct {
 	plan       *Plan
 	errs       []error
-	systems    map[experiment.Section]*system
-	worlds     map[experiment.Section]*world
-	optimisers map[experiment.Section]*optimiser
-	settings   map[[2]experiment.Section]*setting
+	systems    map[string]*system // by label, as the rest
+	worlds     map[string]*world
+	optimisers map[string]*optimiser
+	settings   map[[2]string]*setting
 }
 
 func newDecoder(p *Plan) *decoder {
 	return &decoder{
-		plan: p, systems: map[experiment.Section]*system{}, worlds: map[experiment.Section]*world{},
-		optimisers: map[experiment.Section]*optimiser{}, settings: map[[2]experiment.Section]*setting{},
+		plan: p, systems: map[string]*system{}, worlds: map[string]*world{},
+		optimisers: map[string]*optimiser{}, settings: map[[2]string]*setting{},
 	}
 }
 
-// once decodes a section the first time it is met; nil after a failure.
-func once[T any](d *decoder, known map[experiment.Section]*T, s experiment.Section, decode func(experiment.Section) (*T, error)) *T {
-	if t, ok := known[s]; ok {
+// once decodes a section the first time its label is met; nil after a failure.
+// Where a section stands further inside the grid there are several of one label.
+func once[T any](d *decoder, known map[string]*T, label string, s experiment.Section, decode func(experiment.Section) (*T, error)) *T {
+	if t, ok := known[label]; ok {
 		return t
 	}
 	t, err := decode(s)
@@ -93,7 +94,7 @@ func once[T any](d *decoder, known map[experiment.Section]*T, s experiment.Secti
 		d.errs = append(d.errs, err)
 		t = nil
 	}
-	known[s] = t
+	known[label] = t
 	return t
 }
 

@@ -112,7 +112,7 @@ func (d *decoder) config(p *experiment.Point) *Config {
 		c.Factors[f.Name] = f.Value
 	}
 	c.setting = d.settingOf(p)
-	c.optimiser = once(d, d.optimisers, p.Part("optimiser").Section, d.optimiser)
+	c.optimiser = once(d, d.optimisers, c.OptimiserPoint, p.Part("optimiser").Section, d.optimiser)
 	if c.setting == nil || c.optimiser == nil {
 		return nil
 	}
@@ -127,13 +127,13 @@ func (d *decoder) config(p *experiment.Point) *Config {
 // settingOf returns the point's system in its world; nil after an error.
 func (d *decoder) settingOf(p *experiment.Point) *setting {
 	sys, wld := p.Part("system"), p.Part("world")
-	key := [2]experiment.Section{sys.Section, wld.Section}
+	key := [2]string{p.LabelOf("system"), p.LabelOf("world")}
 	if s, ok := d.settings[key]; ok {
 		return s
 	}
 	d.settings[key] = nil
-	system := once(d, d.systems, sys.Section, d.system)
-	world := once(d, d.worlds, wld.Section, d.world)
+	system := once(d, d.systems, key[0], sys.Section, d.system)
+	world := once(d, d.worlds, key[1], wld.Section, d.world)
 	if system == nil || world == nil {
 		return nil
 	}
@@ -147,7 +147,7 @@ func (d *decoder) settingOf(p *experiment.Point) *setting {
 	}
 	s := &setting{
 		index: len(d.plan.settings), systemName: sys.Name, worldName: wld.Name,
-		systemPoint: p.LabelOf("system"), worldPoint: p.LabelOf("world"),
+		systemPoint: key[0], worldPoint: key[1],
 		factors: map[string]string{}, system: system, world: world, replications: d.plan.Experiment.Replications,
 		parts: []string{system.key, world.key},
 	}
