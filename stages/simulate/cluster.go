@@ -17,7 +17,12 @@ import (
 // hardware.RooflineParams stand in the item), and the section `engine`
 // (EngineParams and those of its scheduler).
 type ClusterParams struct {
-	Replicas          int     `yaml:"replicas" required:"true" min:"1" max:"4096" doc:"replicas behind the router"`
+	Replicas int `yaml:"replicas" required:"true" min:"1" max:"4096" doc:"replicas behind the router"`
+	ReplicaParams
+}
+
+// ReplicaParams are those of a single replica.
+type ReplicaParams struct {
 	TensorParallel    int     `yaml:"tensor_parallel" default:"1" min:"1" max:"64" unit:"gpus" doc:"GPUs a replica"`
 	MemoryUtilization float64 `yaml:"memory_utilization" default:"0.9" min:"0.01" max:"1" unit:"share" doc:"share of GPU memory for weights and KV cache"`
 	KVTokens          int64   `yaml:"kv_tokens" default:"0" min:"0" unit:"tokens" doc:"KV cache of a replica; 0 means what memory leaves beside the weights"`
@@ -67,7 +72,7 @@ func decodeCluster(in experiment.Instance) (*Cluster, error) {
 	}
 	wrong = experiment.Join(wrong, h.decodeParts(in.Section), h.decodeStep(in.Section), c.decodeEngine(section.Engine), c.decodeEvents(section.Events))
 	if wrong == nil {
-		wrong = h.require(in.Section, c.Params.KVTokens > 0 || c.blocks() > 0)
+		wrong = h.require(in.Section, in.Section, c.Params.KVTokens > 0 || c.blocks() > 0)
 	}
 	if wrong == nil && c.Params.KVTokens > 0 && c.blocks() > 0 {
 		wrong = in.Section.Errorf("engine.num_blocks", fmt.Sprintf("no number of blocks beside kv_tokens, which is %d: each of the two sizes the KV cache, leave one out", c.Params.KVTokens), nil)
@@ -75,14 +80,15 @@ func decodeCluster(in experiment.Instance) (*Cluster, error) {
 	if wrong != nil {
 		return nil, wrong
 	}
-	if err := c.build(in.Section, c.stored()); err != nil {
+	if err := c.build(in.Section, in.Section, c.stored()); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-// build makes what a run takes from what has been decoded.
-func (c *Cluster) build(in experiment.Section, model hardware.Model) error {
+// build makes what a run takes from what has been decoded; gpu is the section
+// that names the GPU.
+func (c *Cluster) build(in, gpu experiment.Section, model hardware.Model) error {
 	h, p := &c.Hardware, &c.Params
 	if model.Name != "" {
 		if err := model.CheckDegree(p.TensorParallel); err != nil {
@@ -99,7 +105,7 @@ func (c *Cluster) build(in experiment.Section, model hardware.Model) error {
 		return in.Errorf("engine.block_size", fmt.Sprintf("blocks of at most the %d tokens of KV cache of a replica", memory), nil)
 	}
 	if kv < 1 {
-		return in.Errorf("gpu", fmt.Sprintf("memory for the %.1f GB of weights of %s: raise tensor_parallel or memory_utilization",
+		return gpu.Errorf("gpu", fmt.Sprintf("memory for the %.1f GB of weights of %s: raise tensor_parallel or memory_utilization",
 			float64(model.WeightBytes())/1e9, model.Name), nil)
 	}
 	c.Config = cluster.Config{Replicas: p.Replicas, Step: step, KVTokens: kv, Engine: c.Engine, Events: eventsOf(c.Events)}

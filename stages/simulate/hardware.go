@@ -80,34 +80,41 @@ func given(in experiment.Section, key string) bool {
 
 // decodeParts finds or decodes the GPU and the model of an item.
 func (h *Hardware) decodeParts(in experiment.Section) error {
-	var wrong error
+	return experiment.Join(h.decodeGPU(in), h.decodeModel(in))
+}
+
+func (h *Hardware) decodeGPU(in experiment.Section) error {
 	if own, ok := in.Section("gpu"); ok {
 		var p hardware.GPUParams
-		wrong = experiment.Join(wrong, own.Decode(1, &p))
+		err := own.Decode(1, &p)
 		h.GPU = p.GPU()
 		p.Name = "custom" // a name is no part of the identity
 		h.identity = append(h.identity, param.Nest("gpu", param.Canonical(&p))...)
-	} else {
-		name, _ := in.String("gpu")
-		gpu, err := find(in, "gpu", name, hardware.GPUs(), func(g hardware.GPU) string { return g.Name })
-		h.GPU, wrong = gpu, experiment.Join(wrong, err)
-		h.identity = append(h.identity, "gpu="+param.Format(name))
+		return err
 	}
+	name, _ := in.String("gpu")
+	var err error
+	h.GPU, err = find(in, "gpu", name, hardware.GPUs(), func(g hardware.GPU) string { return g.Name })
+	h.identity = append(h.identity, "gpu="+param.Format(name))
+	return err
+}
+
+func (h *Hardware) decodeModel(in experiment.Section) error {
 	if own, ok := in.Section("model"); ok {
 		var p hardware.ModelParams
 		if err := own.Decode(1, &p); err != nil {
-			return experiment.Join(wrong, err)
+			return err
 		}
 		h.Model = p.Model()
 		p.Name = "custom"
 		h.identity = append(h.identity, param.Nest("model", param.Canonical(&p))...)
-		return wrong
+		return nil
 	}
 	name, _ := in.String("model")
-	model, err := find(in, "model", name, hardware.Models(), func(m hardware.Model) string { return m.Name })
-	h.Model = model
+	var err error
+	h.Model, err = find(in, "model", name, hardware.Models(), func(m hardware.Model) string { return m.Name })
 	h.identity = append(h.identity, "model="+param.Format(name))
-	return experiment.Join(wrong, err)
+	return err
 }
 
 // decodeStep decodes the section step of an item, where it has one.
@@ -156,19 +163,19 @@ func loadSteps(step experiment.Section) (points []hardware.Point, digest string,
 	return points, stepsDigest(points), nil
 }
 
-// require refuses an item without a GPU or a model that something needs: the
+// require refuses sections without a GPU or a model that something needs: the
 // step model, or the KV capacity unless it is sized already.
-func (h *Hardware) require(in experiment.Section, sized bool) error {
+func (h *Hardware) require(gpu, model experiment.Section, sized bool) error {
 	why := ", since the KV cache has no size of its own"
 	if sized {
 		why = ", since step model " + h.Step.Name + " needs one"
 	}
 	var wrong error
 	if h.GPU.Name == "" && (!sized || h.Step.NeedsGPU) {
-		wrong = in.Errorf("gpu", "a name of list gpus or a section of figures"+why, nil)
+		wrong = gpu.Errorf("gpu", "a name of list gpus or a section of figures"+why, nil)
 	}
 	if h.Model.Name == "" && (!sized || h.Step.NeedsModel) {
-		wrong = experiment.Join(wrong, in.Errorf("model", "a name of list models or a section of figures"+why, nil))
+		wrong = experiment.Join(wrong, model.Errorf("model", "a name of list models or a section of figures"+why, nil))
 	}
 	return wrong
 }
