@@ -2,8 +2,8 @@
 // its tables of cells into tables `summary` and `comparisons`, and into the
 // short table that a run prints at its end.
 //
-// Each job of an experiment has a table of cells: `cells` (simulate), `balls`
-// and `dispatch`. Their metrics are the columns with the tag better; column
+// Each job of an experiment has a table of cells: `cells` (simulate), `balls`,
+// `dispatch` and `selections` (choose). Their metrics are the columns with the tag better; column
 // `job` of the results says whose a row is.
 //
 // The recipe:
@@ -36,8 +36,12 @@
 // rate_rps=4`) on a cluster with its own (`a6000x4`). An axis of a router
 // belongs to the router: each of its values (`sticky threshold=0.25`) is a
 // router to compare, and counts in Holm's correction. In dispatch a point is a
-// system, and policies are its routers; settings of balls and bins compete with
-// nothing. A job without the baseline that another has takes its own first.
+// system, and policies are its routers; in choose it is a system in a world, and
+// optimisers are its routers; settings of balls and bins compete with nothing. A job without the baseline that another has takes its own first.
+//
+// In choose the sample is of pools of candidates: a pool, of which a replication
+// may have several, takes the place of a replication, with the mean over the runs
+// from its starts (gatherchosen.go).
 //
 // A replication in which a metric has no value (time per output token where
 // every answer is one token) is left out of that metric and n says how many

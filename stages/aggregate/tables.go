@@ -4,15 +4,15 @@ import "switchyard/stages/table"
 
 // Where says which configuration a row is about.
 type Where struct {
-	Job           string            `parquet:"job,dict" doc:"simulate (table cells), balls or dispatch (the tables of these names)"`
+	Job           string            `parquet:"job,dict" doc:"simulate (table cells), balls or dispatch (the tables of these names), or choose (table selections)"`
 	Config        int32             `parquet:"config,delta" doc:"position of the configuration in the job's grid, as in the job's table; with job the sort order"`
-	Workload      string            `parquet:"workload,dict" doc:"name of the workload variant; of the system in dispatch, of the setting in balls"`
-	Cluster       string            `parquet:"cluster,dict" doc:"name of the cluster variant; empty in other jobs than simulate"`
-	Router        string            `parquet:"router,dict" doc:"name of the router or dispatch policy variant; empty in balls"`
+	Workload      string            `parquet:"workload,dict" doc:"name of the workload variant; of the system in dispatch and choose, of the setting in balls"`
+	Cluster       string            `parquet:"cluster,dict" doc:"name of the cluster variant, of the world in choose; empty in other jobs"`
+	Router        string            `parquet:"router,dict" doc:"name of the router, dispatch policy or optimiser variant; empty in balls"`
 	WorkloadPoint string            `parquet:"workload_point,dict" doc:"workload with its swept values"`
 	ClusterPoint  string            `parquet:"cluster_point,dict" doc:"cluster with its swept values"`
 	RouterPoint   string            `parquet:"router_point,dict" doc:"router with its swept values: what is compared"`
-	Replicas      int32             `parquet:"replicas,delta" symbol:"N" doc:"replicas in the cluster, or servers; 0 in balls"`
+	Replicas      int32             `parquet:"replicas,delta" symbol:"N" doc:"replicas in the cluster, or servers; 0 in balls and choose"`
 	RateRps       *float64          `parquet:"rate_rps" unit:"1/s" symbol:"λ" doc:"offered mean arrival rate over all replicas; NULL for traces and closed loops, and in other jobs than simulate"`
 	Factors       map[string]string `parquet:"factors" doc:"every swept value of the experiment file, by factor name"`
 	WarmUp        float64           `parquet:"warm_up" unit:"share" doc:"share of the arrivals before the window, those that arrive first; differs from that of cells where the window was cut anew"`
@@ -24,13 +24,13 @@ type Where struct {
 // Summary is a row of table `summary`.
 type Summary struct {
 	Where
-	N           int32    `parquet:"n,delta" symbol:"n" doc:"replications in which the metric has a value"`
+	N           int32    `parquet:"n,delta" symbol:"n" doc:"replications in which the metric has a value; in choose pools of all replications, each with the mean over its starts"`
 	Mean        *float64 `parquet:"mean" doc:"mean over those replications"`
 	Lo          *float64 `parquet:"lo" doc:"lower end of the mean's 95 % Student t interval over replications; NULL with one"`
 	Hi          *float64 `parquet:"hi" doc:"upper end of that interval"`
 	SD          *float64 `parquet:"sd" symbol:"s" doc:"standard deviation over replications; NULL with one"`
 	Pooled      *float64 `parquet:"pooled" doc:"for quantiles: type-7 quantile of the measured requests of all replications together; NULL for other metrics and where table requests does not hold all"`
-	Requests    int64    `parquet:"requests_measured,delta" symbol:"m" doc:"measured requests, or balls, over all replications"`
+	Requests    int64    `parquet:"requests_measured,delta" symbol:"m" doc:"measured requests, balls, or runs of an optimiser, over all replications"`
 	Saturated   bool     `parquet:"saturated" doc:"the configuration cannot keep up with its arrivals: completions below 98 % of those that were not turned away, or a backlog whose growth exceeds 1 % of the arrival rate by its 95 % lower bound; in dispatch, a load that no steady state has or, where stability is open, a backlog and response times that both grow"`
 	Theory      *float64 `parquet:"theory" doc:"value in theory, in steady state; NULL where none is known"`
 	TheoryModel *string  `parquet:"theory_model,dict" doc:"the model that it comes from, such as M/M/1"`
