@@ -68,8 +68,11 @@ func kinds() []kind {
 		{named{"information", "what dispatchers see of the servers, and how old: dispatch.information.model"}, informationItems, informationExample},
 		{named{"sizes", "laws of request sizes there: dispatch.sizes.law"}, sizeItems, sizeExample},
 		{named{"systems", "compound systems, whose modules need a model each: systems.system"}, systemItems, systemExample},
-		{named{"worlds", "who answers in them, drawn or recorded: worlds.world"}, worldItems, worldExample},
+		{named{"worlds", "who answers in them, drawn, recorded or live: worlds.world"}, worldItems, worldExample},
 		{named{"optimisers", "how a model for each module is looked for: optimisers.optimiser"}, optimiserItems, optimiserExample},
+		{named{"live", "the sections of a live world: worlds.endpoints and so on, with world: live"}, liveItems, liveSections},
+		{named{"metrics", "how a live answer is scored: worlds.metric"}, metricItems, liveSections},
+		{named{"extractors", "where a live answer is found in a text: worlds.extract"}, extractorItems, liveSections},
 		{named{"outcomes", "files of recorded outcomes: worlds.file, with world: recorded"}, outcomeItems, outcomeExample},
 	}
 }

@@ -64,7 +64,7 @@ func readsFile(text string, err error) bool {
 			return false
 		}
 	}
-	return strings.Contains(text, "trace:") || strings.Contains(text, "file:")
+	return strings.Contains(text, "trace:") || strings.Contains(text, "file:") || strings.Contains(text, "questions:")
 }
 
 // TestEveryParameterIsListed: what config prints of an experiment is in list.

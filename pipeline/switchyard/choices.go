@@ -85,6 +85,9 @@ worlds:
 optimisers: [single, oracle, logistic, cascade]
 `
 	}
+	if i.name == "live" {
+		return liveExample
+	}
 	return fmt.Sprintf("systems: [locate-solve]\nworlds:\n  - {name: mine, world: %s%s}\noptimisers: [single, llmselector]", i.name, i.settings(0, 1, ", ", ""))
 }
 

@@ -114,6 +114,10 @@ func (c *Config) fits() error {
 		return at.Errorf("optimiser", "one that chooses an assignment, in a world such as "+c.WorldPoint+": "+o.rule.Name+" chooses for each question anew, which needs recorded outcomes of models, and a system of one module", nil)
 	case o.rule.search != nil && o.rule.search.NeedsScores && !able.scores:
 		return at.Errorf("optimiser", "another in world "+c.WorldPoint+": "+selection.ErrNoScores.Error(), nil)
+	case o.asks && !able.culprits && able.paid:
+		return at.Errorf("optimiser", "one that asks no diagnoser (alpha: 0) in world "+c.WorldPoint+", or a section diagnoser there: {model: ...}", nil)
+	case o.asks && able.paid && o.search.Diagnoser != (selection.Oracle{Accuracy: 1, Noise: "redrawn"}):
+		return at.Errorf("diagnoser", "none in world "+c.WorldPoint+", where a model judges: see the world's own section diagnoser", nil)
 	case o.asks && !able.culprits:
 		return at.Errorf("optimiser", "one that asks no diagnoser (alpha: 0) in world "+c.WorldPoint+", which does not know what module failed", nil)
 	}

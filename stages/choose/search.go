@@ -3,6 +3,7 @@ package choose
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"switchyard/sim/rng"
 	"switchyard/sim/selection"
@@ -29,7 +30,10 @@ func (b *batch) search(ctx context.Context, p *pool, known *survey, at sample) e
 			World: cache, Start: start, Budget: o.search.Budget, Dollars: o.search.Dollars, Lambda: o.search.Lambda,
 			Stream: rng.New(at.seed, at.replication, at.name(fmt.Sprintf("%s/%d", o.rule.Name, i+1))),
 		}
-		if o.asks {
+		switch {
+		case o.asks && p.diagnoser != nil:
+			problem.Diagnoser = p.diagnoser
+		case o.asks:
 			noise := rng.New(at.seed, at.replication, at.name(fmt.Sprintf("noise/%d", i+1)))
 			if problem.Diagnoser, err = o.search.Diagnoser.Diagnoser(cache, noise); err != nil {
 				return err
@@ -48,6 +52,9 @@ func (b *batch) search(ctx context.Context, p *pool, known *survey, at sample) e
 		}
 		if row.AccuracyTest, err = test.accuracy(outcome.Assignment); err != nil {
 			return err
+		}
+		if p.after != nil {
+			row.Warnings = append(slices.Clone(row.Warnings), p.after()...)
 		}
 		row.fill(p, &outcome)
 		if timed, ok := p.last().(latent); ok {

@@ -131,7 +131,10 @@ func worldRow(p *pool, contexts int, at sample) (WorldRow, error) {
 		text, kinds := p.text(s.alloc), p.distinct(s.alloc)
 		row.Optimum, row.OptimumTrain, row.OptimumTest, row.OptimumTied, row.OptimumKinds = &text, &s.train, &s.test, &known.tied, &kinds
 	}
-	if known.space.AtMost(mostKnown) {
+	if p.paid {
+		contexts = 0
+	}
+	if !p.paid && known.space.AtMost(mostKnown) {
 		for _, side := range []struct {
 			*judge
 			to **float64
@@ -160,7 +163,7 @@ func (p *Plan) pieces(all []occasion) (cut []occasion) {
 	for _, o := range all {
 		_, candidates := o.world.source.names(o.system)
 		size := spaceOf(candidates)
-		if keep == "none" || keep == "small" && size > mostKnown || size > 1<<40 {
+		if o.world.source.able(o.system).paid || keep == "none" || keep == "small" && size > mostKnown || size > 1<<40 {
 			continue
 		}
 		whole := int(max(1, mostRows/size)) // pools in a task

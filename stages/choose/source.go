@@ -17,14 +17,14 @@ type WorldKind struct {
 	open func(s experiment.Section, params any) (source, error)
 }
 
-// WorldKinds lists the worlds by name: those that package compound makes, and
-// recorded ones.
+// WorldKinds lists the worlds by name: those that package compound makes,
+// recorded and live ones.
 func WorldKinds() []WorldKind {
 	var kinds []WorldKind
 	for _, k := range compound.Kinds() {
 		kinds = append(kinds, WorldKind{Name: k.Name, Summary: k.Summary, Source: k.Source, New: func() any { return k.New() }, open: openDrawn})
 	}
-	return append(kinds, recordedKind)
+	return append(kinds, recordedKind, liveKind)
 }
 
 // source makes the pools of a world. It is shared by all tasks and not written
@@ -51,6 +51,7 @@ type able struct {
 	scores   bool // of single questions
 	culprits bool // which module failed
 	outcomes bool // of each model on each question, in a system of one module
+	paid     bool // answers cost money: nothing is asked beyond what optimisers ask
 }
 
 // sample says which of the independent pools of an experiment is meant.
@@ -70,6 +71,9 @@ type pool struct {
 	priced     bool
 	outcomes   *recordedOutcomes // nil where rules that choose for each question cannot work
 	doubts     []string
+	paid       bool                // as able.paid
+	diagnoser  selection.Diagnoser // nil: an oracle
+	after      func() []string     // doubts that are known after a run; nil where there are none
 }
 
 // ability is what a candidate can do at a module, for table pools.

@@ -48,7 +48,7 @@ func look(p *pool) (*survey, error) {
 	if _, ok := p.train.(selection.Counter); ok {
 		limit = mostCounted
 	}
-	if !space.AtMost(limit) {
+	if p.paid || !space.AtMost(limit) {
 		return s, nil
 	}
 	return s, s.findOptimum(train, test)
