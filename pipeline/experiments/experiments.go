@@ -57,6 +57,13 @@ func Needs(name string) string {
 	return ""
 }
 
+// Expects reports whether a built-in experiment has expectations, which
+// reproduce checks.
+func Expects(name string) bool {
+	data, _ := Read(name)
+	return strings.Contains("\n"+string(data), "\nexpectations:")
+}
+
 // Summary returns the first line of a built-in experiment without its comment
 // mark, or "" when there is none of that name.
 func Summary(name string) string {

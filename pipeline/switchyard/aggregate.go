@@ -21,7 +21,7 @@ func aggregateCommand() *cli.Command {
   switchyard aggregate out/quickstart --baseline cache-aware
 
 Nothing is simulated again: tables summary and comparisons are replaced in
-place. Another warm-up needs "requests: all" among the experiment's tables.`,
+place, and the experiment's expectations are checked anew. Another warm-up needs "requests: all" among the experiment's tables.`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "baseline", Usage: "`ROUTER` (or policy, or optimiser) that the others are compared with", DefaultText: "the experiment's"},
 			&cli.Float64Flag{Name: "warm-up", DefaultText: "as simulated", Usage: "`SHARE` of the arrivals to cut, 0 to 0.9"},
@@ -59,10 +59,11 @@ func (s *study) aggregateAgain(c *cli.Context, options aggregate.Options) (err e
 	if err != nil {
 		return err
 	}
-	if err := s.describe(); err != nil {
+	verdicts, err := s.check(c)
+	if err := errors.Join(err, s.describe()); err != nil {
 		return err
 	}
-	return result.Print(c.App.Writer)
+	return s.print(c, result, verdicts)
 }
 
 // aggregate makes statements of the cells in the study's folder. A refusal to

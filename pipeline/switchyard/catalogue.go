@@ -49,6 +49,7 @@ func kinds() []kind {
 	return []kind{
 		{named{"experiments", "built-in experiment files, for run and config"}, experimentItems, nil},
 		{named{"experiment", "what stands at the top of an experiment file, slo and tables among it"}, headItems, nil},
+		{named{"expectations", "what results should be, checked after a run: expectations"}, expectationItems, nil},
 		{named{"workloads", "generators of requests: workloads.generator"}, workloadItems, workloadExample},
 		{named{"arrivals", "arrival processes: workloads.arrivals.process"}, arrivalItems, arrivalExample},
 		{named{"traces", "what a workload takes that is a recorded trace: workloads.trace"}, traceItems, nil},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"switchyard/pipeline/experiments"
 	"switchyard/stages/experiment"
 	"switchyard/stages/query"
 )
@@ -186,7 +187,7 @@ func settings(words []string) (paths []named) {
 }
 
 // argumentValues are the known values of a command's next argument.
-func argumentValues(app *cli.App, command string, before []string) []named {
+func argumentValues(app *cli.App, command string, before []string) (names []named) {
 	if command == "list" {
 		switch len(before) {
 		case 0:
@@ -195,6 +196,14 @@ func argumentValues(app *cli.App, command string, before []string) []named {
 			return catalogue(before[0])
 		}
 		return nil
+	}
+	if command == "reproduce" {
+		for _, e := range catalogue("experiments") {
+			if experiments.Expects(e.name) && !slices.Contains(before, e.name) {
+				names = append(names, e)
+			}
+		}
+		return names
 	}
 	if len(before) > 0 {
 		return nil

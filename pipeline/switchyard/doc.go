@@ -9,14 +9,17 @@
 //	simulate   a cell: one combination     -> cells, requests, replicas
 //	queue      classic queueing models     -> balls, dispatch
 //	choose     a model for each module     -> selections, rounds, pareto, worlds, pools, assignments
-//	aggregate  replications of a config    -> summary, comparisons
+//	aggregate  replications of a config    -> summary, comparisons, expectations
 //
 // Beside these, capacity finds the largest load that each router carries, by
 // bisection over simulations (capacity, probes); calibrate fits a server to
 // measured requests (calibration, coefficients), and timeline exports the steps
 // of a replica.
 //
-// `run` is the three in a row and prints the comparison. A run that was
+// `reproduce` runs those that have expectations, built in or in a file, and
+// prints the verdicts: what agrees with what was published.
+//
+// `run` is the stages in a row and prints the comparison. A run that was
 // interrupted or killed goes on where it stopped when the same command is
 // given again, and its tables are the same to the byte.
 //
@@ -27,7 +30,8 @@
 //
 // Results go to standard output, progress and messages to standard error.
 //
-// Exit codes: 0 done; 1 any other error; 2 the experiment file is missing or
+// Exit codes: 0 done, whatever the verdicts of expectations, unless --strict
+// makes one that differs a 1; 1 any other error; 2 the experiment file is missing or
 // wrong; 3 some cells failed (the others are in the tables, the errors in
 // table failures); 130 interrupted.
 //

@@ -34,6 +34,10 @@ func cellFlag(grid string) cli.Flag {
 	return &cli.IntFlag{Name: "cell", DefaultText: "all", Usage: "run only the cell at position `N` of " + grid + ", into the folder DIR-cell-N, and print its row"}
 }
 
+func strictFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "strict", DisableDefaultText: true, Usage: "exit with 1 where an expectation's verdict is differs"}
+}
+
 func allowMissingFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "allow-missing", DisableDefaultText: true, Usage: "aggregate configurations that lack replications, with a warning"}
 }

@@ -12,6 +12,7 @@ import (
 	"switchyard/sim/queueing"
 	"switchyard/sim/router"
 	"switchyard/sim/workload"
+	"switchyard/stages/expect"
 	"switchyard/stages/experiment"
 	"switchyard/stages/generate"
 	models "switchyard/stages/queueing"
@@ -40,6 +41,15 @@ type replications struct {
 
 func headItems() []item {
 	return []item{{named{"experiment", "what stands at the top of an experiment file"}, nil, []any{experiment.Head(), new(replications)}, headExample}}
+}
+
+func expectationItems() []item {
+	return []item{{named{"expectations", "what a result should be: published figures, or regression tests of your own"}, []named{
+		{"relation", "one of its keys, with a reason; what is left out is not asked"},
+		{"verdicts", "agrees, differs, cannot be judged; with an interval (lo, hi) it has to lie on one side of a bound"},
+		{"saturated", "only an order is judged past saturation, or fixed_requests: true"},
+		{"functions", "for the SQL, of one row a replication: ci_lo(x), ci_hi(x), ratio_lo(a, b), ratio_hi(a, b)"},
+	}, []any{expect.Settings()}, expectationExample}}
 }
 
 func traceItems() []item {

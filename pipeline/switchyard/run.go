@@ -1,18 +1,20 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
 	"github.com/urfave/cli/v2"
 
 	"switchyard/stages/aggregate"
+	"switchyard/stages/expect"
 	"switchyard/stages/experiment"
 	"switchyard/stages/run"
 )
 
 func runCommand() *cli.Command {
-	flags := append(executionFlags(), experimentFlags()...)
+	flags := append(append(executionFlags(), experimentFlags()...), allowMissingFlag(), strictFlag())
 	return &cli.Command{
 		Name:      "run",
 		Usage:     "run an experiment: all its stages, then print the comparison",
@@ -24,8 +26,9 @@ func runCommand() *cli.Command {
   switchyard run my.yaml --seeds 1..30 --workers 2 --out out/night
   switchyard run my.yaml --set routers.sticky.threshold=0.4
 
-The same command resumes a run that was interrupted or killed.`,
-		Flags: append(flags, allowMissingFlag()),
+The same command resumes a run that was interrupted or killed. Expectations of
+the file are checked at the end (switchyard list expectations).`,
+		Flags: flags,
 		Action: func(c *cli.Context) error {
 			s, err := openStudy(c)
 			if err != nil {
@@ -35,19 +38,26 @@ The same command resumes a run that was interrupted or killed.`,
 			if c.Bool("dry-run") {
 				return s.dryRun(c, jobs)
 			}
+			if err := s.refuseStrict(c); err != nil {
+				return err
+			}
 			var result *aggregate.Result
+			var verdicts []expect.Row
 			failed := s.execute(c, jobs, func() (err error) {
-				result, err = s.aggregate(c, aggregate.Options{AllowMissing: c.Bool("allow-missing")})
+				if result, err = s.aggregate(c, aggregate.Options{AllowMissing: c.Bool("allow-missing")}); err != nil {
+					return err
+				}
+				verdicts, err = s.check(c)
 				return err
 			})
 			if result == nil {
 				return failed
 			}
-			if err := result.Print(c.App.Writer); err != nil {
+			if err := s.print(c, result, verdicts); err != nil {
 				return err
 			}
 			say(c, "\nThe tables lie in %s; ask them:\n  %s", s.dir, s.question())
-			return failed
+			return errors.Join(failed, strictly(c, expect.Count(verdicts)))
 		},
 	}
 }

@@ -21,6 +21,27 @@ slo: {ttft_ms: 2000, tpot_ms: 100}
 tables: {requests: sample, sample: 0.05}
 `
 
+const expectationExample = `
+workloads: [{name: documents, generator: lecture-documents, requests: 300, arrivals: {process: poisson, rate_rps: 1}}]
+clusters: [{name: a6000x4, replicas: 4, model: mistral-7b, gpu: a6000}]
+routers: [round-robin, cache-aware]
+expectations:
+  hits:
+    published: our objective for the cluster
+    sql: |
+      select mean as value, lo, hi from summary
+      where router = 'cache-aware' and metric = 'prefix_hit_rate'
+    relation: {greater_than: 0.5}
+    reason: below that the GPUs that we have do not suffice
+  faster-than-round-robin:
+    published: our objective for the cluster
+    sql: |
+      select ratio as value, ratio_lo as lo, ratio_hi as hi from comparisons
+      where router = 'cache-aware' and metric = 'e2e_mean_us'
+    relation: {less_than: 0.9}
+    reason: a tenth pays for the change
+`
+
 const traceExample = `
 workloads:
   - name: mine

@@ -14,6 +14,7 @@ import (
 	"switchyard/stages/calibrate"
 	"switchyard/stages/capacity"
 	"switchyard/stages/choose"
+	"switchyard/stages/expect"
 	"switchyard/stages/experiment"
 	"switchyard/stages/generate"
 	"switchyard/stages/queueing"
@@ -26,6 +27,7 @@ import (
 func schemas() (all []table.Schema) {
 	definitions := slices.Concat(generate.Tables(), simulate.Tables(), queueing.Tables(), choose.Tables())
 	definitions = append(append(definitions, run.Failures), aggregate.Tables()...)
+	definitions = append(definitions, expect.Tables()...)
 	definitions = append(append(definitions, calibrate.Tables()...), capacity.Tables()...)
 	for _, d := range definitions {
 		all = append(all, d.Schema())

@@ -12,6 +12,7 @@ import (
 
 	"switchyard/pipeline/experiments"
 	"switchyard/stages/choose"
+	"switchyard/stages/expect"
 	"switchyard/stages/experiment"
 	"switchyard/stages/queueing"
 	"switchyard/stages/run"
@@ -21,13 +22,16 @@ import (
 
 // study is an experiment on its way through the stages.
 type study struct {
-	argument   string // as the user named it: a file or a built-in name
-	file       string // the experiment file, absolute; "" for a built-in one
-	experiment *experiment.Experiment
-	plan       *simulate.Plan
-	queueing   *queueing.Plan
-	choices    *choose.Plan
-	dir        string
+	argument     string // as the user named it: a file or a built-in name
+	replications string // in place of the file's; "" leaves them
+	again        string // the command that goes on after an interrupt; "" for this one
+	file         string // the experiment file, absolute; "" for a built-in one
+	experiment   *experiment.Experiment
+	plan         *simulate.Plan
+	queueing     *queueing.Plan
+	choices      *choose.Plan
+	expectations *expect.Plan
+	dir          string
 }
 
 // openStudy reads the experiment that the command's argument names and plans
@@ -40,33 +44,41 @@ func openStudy(c *cli.Context, jobs ...string) (*study, error) {
 	if c.Bool("fail-fast") && c.Bool("keep-going") {
 		return nil, fmt.Errorf("%s: --fail-fast and --keep-going exclude each other", c.Command.Name)
 	}
-	s := &study{argument: c.Args().First(), dir: c.String("out")}
+	s := &study{argument: c.Args().First(), replications: c.String("replications"), dir: c.String("out")}
+	return s, s.open(c, jobs...)
+}
+
+// open is openStudy for what the study's argument names.
+func (s *study) open(c *cli.Context, jobs ...string) error {
 	file, data, err := readExperiment(s.argument)
 	if err != nil {
-		return nil, &coded{run.ExitInput, err}
+		return &coded{run.ExitInput, err}
 	}
-	options := experiment.Options{BuiltIn: s.argument, Set: c.StringSlice("set"), Replications: c.String("replications")}
+	options := experiment.Options{BuiltIn: s.argument, Set: c.StringSlice("set"), Replications: s.replications}
 	s.experiment, err = experiment.Load(file, data, options)
 	if s.experiment != nil {
 		err = experiment.Join(err, s.makePlans())
 	}
+	if err == nil {
+		err = s.expectations.Try(c.Context, s.written(), s.factors())
+	}
 	if err != nil {
-		return nil, &coded{run.ExitInput, s.withNeeds(c, file, err)}
+		return &coded{run.ExitInput, s.withNeeds(c, file, err)}
 	}
 	s.note(c)
 	if file != "" {
 		if s.file, err = filepath.Abs(file); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if s.dir == "" {
 		s.dir = filepath.Join("out", s.experiment.Name)
 	}
 	if len(jobs) > 0 && !slices.ContainsFunc(jobs, s.experiment.Has) {
-		return nil, &coded{run.ExitInput, fmt.Errorf("%s: experiment %s asks for %s alone; run it by: %s",
-			c.Command.Name, s.experiment.Name, strings.Join(s.experiment.Jobs(), " and "), s.again(c, "run"))}
+		return &coded{run.ExitInput, fmt.Errorf("%s: experiment %s asks for %s alone; run it by: %s",
+			c.Command.Name, s.experiment.Name, strings.Join(s.experiment.Jobs(), " and "), s.command(c, "run"))}
 	}
-	return s, nil
+	return nil
 }
 
 // withNeeds adds to what is wrong with a built-in experiment the flags that it
@@ -79,7 +91,7 @@ func (s *study) withNeeds(c *cli.Context, file string, err error) error {
 		return err
 	}
 	return fmt.Errorf("%w\n%s: experiment %s needs a file that is not part of the program; say where it is: %s %s", err,
-		programName, s.argument, s.again(c, c.Command.Name), needs)
+		programName, s.argument, s.command(c, c.Command.Name), needs)
 }
 
 // note says what is not as it looks: records of a trace that were left out or
@@ -111,10 +123,11 @@ func (s *study) makePlans() error {
 	plan, err := simulate.NewPlan(s.experiment)
 	models, wrong := queueing.NewPlan(s.experiment)
 	choices, bad := choose.NewPlan(s.experiment)
-	if err := experiment.Join(err, wrong, bad); err != nil {
+	expectations, unfit := expect.NewPlan(s.experiment)
+	if err := experiment.Join(err, wrong, bad, unfit); err != nil {
 		return err
 	}
-	s.plan, s.queueing, s.choices = plan, models, choices
+	s.plan, s.queueing, s.choices, s.expectations = plan, models, choices, expectations
 	return nil
 }
 
@@ -142,16 +155,16 @@ func (s *study) options(c *cli.Context, lock *run.Lock) run.Options {
 	}
 }
 
-// again is the command line that names this experiment with these changes,
+// command is the command line that names this experiment with these changes,
 // for another command: ".bin/switchyard simulate my.yaml --set a.b=v".
-func (s *study) again(c *cli.Context, command string) string {
+func (s *study) command(c *cli.Context, command string) string {
 	return invoked() + " " + s.words(c, command)
 }
 
 // words are the same without the program.
 func (s *study) words(c *cli.Context, command string) string {
 	words := []string{command, s.argument}
-	if r := c.String("replications"); r != "" {
+	if r := s.replications; r != "" {
 		words = append(words, "--replications", r)
 	}
 	for _, set := range c.StringSlice("set") {
@@ -162,7 +175,10 @@ func (s *study) words(c *cli.Context, command string) string {
 
 // resume is the command that goes on after an interrupt.
 func (s *study) resume(c *cli.Context) string {
-	words := s.again(c, c.Command.Name)
+	if s.again != "" {
+		return s.again
+	}
+	words := s.command(c, c.Command.Name)
 	if out := c.String("out"); out != "" {
 		words += " --out " + quote(out)
 	}
@@ -177,7 +193,7 @@ func (s *study) resume(c *cli.Context) string {
 			words += fmt.Sprintf(" --%s %v", name, c.Float64(name))
 		}
 	}
-	for _, name := range []string{"fail-fast", "allow-missing"} {
+	for _, name := range []string{"fail-fast", "allow-missing", "strict"} {
 		if c.Bool(name) {
 			words += " --" + name
 		}

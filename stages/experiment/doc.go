@@ -112,6 +112,20 @@
 // A job has a grid of its own; a file that has one of its sections has all of
 // them. The head is for all jobs.
 //
+// # Expectations
+//
+// Section expectations says what should come out: a mapping by name that
+// crosses nothing, belongs to no cell's key and may be changed without running
+// anything again. Package stages/expect is its manual.
+//
+//	expectations:
+//	  hits:
+//	    published: Example et al., table 2
+//	    value: 0.33
+//	    sql: select mean as value, lo, hi from summary where router = 'random' and metric = 'prefix_hit_rate'
+//	    relation: {plus_minus: 0.02}
+//	    reason: the paper's own interval over five runs
+//
 // # Overrides
 //
 // Load takes overrides path=value, the flag --set. The items of a path are

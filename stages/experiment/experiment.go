@@ -19,8 +19,11 @@ type Experiment struct {
 	File         string             // as given to Load; "" for one that is built in
 	Points       map[string][]Point // the grid of each job without replications, in order
 
-	doc   *document
-	parts []part // in the order of the file
+	Expectations []Expectation // in the order of the file; not part of a cell's key
+
+	doc          *document
+	parts        []part // in the order of the file
+	expectations *node  // as the file has them, or nil
 }
 
 // SLO bounds what counts as goodput; 0 is no bound.
@@ -154,6 +157,7 @@ func Load(file string, data []byte, options Options) (*Experiment, error) {
 	}
 	errs = append(errs, e.readHead(root)...)
 	errs = append(errs, e.readSections(root)...)
+	errs = append(errs, e.readExpectations(root)...)
 	if len(errs) > 0 && e.Points == nil {
 		e = nil
 	}
@@ -184,7 +188,7 @@ func (e *Experiment) readHead(root *node) []error {
 	c, errs := headChoice(root)
 	var h head
 	s := Section{choice: c, doc: new(document)}
-	errs = append(errs, s.decode(1, append([]string{"replications"}, sectionKeys()...), &h)...)
+	errs = append(errs, s.decode(1, append([]string{"replications", expectationsKey}, sectionKeys()...), &h)...)
 	e.Name, e.Seed, e.WarmUp, e.Baseline, e.SLO, e.Tables = h.Name, uint64(h.Seed), h.WarmUp, h.Baseline, h.SLO, h.Tables
 
 	name := root.get("name")
@@ -206,13 +210,21 @@ func (e *Experiment) readHead(root *node) []error {
 
 // headChoice takes the head's part of the file, which has no axes.
 func headChoice(root *node) (*choice, []error) {
+	return onlyChoice(root, func(key string) bool {
+		return key == "replications" || key == expectationsKey || isSection(key)
+	})
+}
+
+// onlyChoice takes a mapping that has no axes as it stands, without those of
+// its own keys that are left out.
+func onlyChoice(root *node, leave func(key string) bool) (*choice, []error) {
 	var errs []error
 	var take func(n *node) *choice
 	take = func(n *node) *choice {
 		c := &choice{source: n}
 		for _, en := range n.entries {
 			switch {
-			case n == root && (en.key == "replications" || isSection(en.key)):
+			case n == root && leave(en.key):
 			case en.value.isForm() || en.value.maps():
 				errs = append(errs, en.value.wrong("a value: axes and variants stand in "+strings.Join(sectionKeys(), ", ")))
 			case en.value.kind == mapping:

@@ -133,6 +133,9 @@ func (e *Experiment) resolved() *node {
 	for _, p := range e.parts {
 		add(p.key, e.doc.complete(p.variants))
 	}
+	if e.expectations != nil {
+		add(expectationsKey, e.expectations)
+	}
 	return root
 }
 

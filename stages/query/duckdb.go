@@ -18,25 +18,37 @@ import (
 	"github.com/duckdb/duckdb-go/v2"
 )
 
-// run runs the query in a new database whose relative paths start at root.
-func run(ctx context.Context, root, views, query string, p printer) error {
+// available says that DuckDB is inside.
+const available = true
+
+// connect makes a new database whose relative paths start at root and loads
+// views into it.
+func connect(ctx context.Context, root, views string) (conn *sql.Conn, done func() error, err error) {
 	db, err := sql.Open("duckdb", "")
 	if err != nil {
-		return fmt.Errorf("open DuckDB: %w", err)
+		return nil, nil, fmt.Errorf("open DuckDB: %w", err)
 	}
-	defer db.Close()
-	conn, err := db.Conn(ctx) // the settings belong to a connection
-	if err != nil {
-		return fmt.Errorf("open DuckDB: %w", err)
+	if conn, err = db.Conn(ctx); err != nil { // the settings belong to a connection
+		return nil, nil, errors.Join(fmt.Errorf("open DuckDB: %w", err), db.Close())
 	}
-	defer conn.Close()
+	done = func() error { return errors.Join(conn.Close(), db.Close()) }
 	setup := "SET autoinstall_known_extensions = false; SET file_search_path = '" + strings.ReplaceAll(root, "'", "''") + "';"
 	if _, err := conn.ExecContext(ctx, setup); err != nil {
-		return fmt.Errorf("set DuckDB up: %w", err)
+		return nil, nil, errors.Join(fmt.Errorf("set DuckDB up: %w", err), done())
 	}
 	if _, err := conn.ExecContext(ctx, views); err != nil {
-		return fmt.Errorf("load the views of %s: %w; run the experiment again to write them anew", root, err)
+		return nil, nil, errors.Join(fmt.Errorf("load the views of %s: %w; run the experiment again to write them anew", root, err), done())
 	}
+	return conn, done, nil
+}
+
+// run runs the query in a new database whose relative paths start at root.
+func run(ctx context.Context, root, views, query string, p printer) (err error) {
+	conn, done, err := connect(ctx, root, views)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
 	rows, err := conn.QueryContext(ctx, query)
 	if err != nil {
 		return sqlError(ctx, err)
@@ -46,6 +58,61 @@ func run(ctx context.Context, root, views, query string, p printer) error {
 		return sqlError(ctx, err)
 	}
 	return nil
+}
+
+// open is Open's connection.
+func open(ctx context.Context, root, views string) (session, error) {
+	conn, done, err := connect(ctx, root, views)
+	if err != nil {
+		return nil, err
+	}
+	return &connection{conn, done}, nil
+}
+
+type connection struct {
+	conn *sql.Conn
+	done func() error
+}
+
+func (c *connection) close() error { return c.done() }
+
+func (c *connection) do(ctx context.Context, statements string) error {
+	if _, err := c.conn.ExecContext(ctx, statements); err != nil {
+		return sqlError(ctx, err)
+	}
+	return nil
+}
+
+func (c *connection) ask(ctx context.Context, query string, most int) (*Answer, error) {
+	rows, err := c.conn.QueryContext(ctx, query)
+	if err != nil {
+		return nil, sqlError(ctx, err)
+	}
+	defer rows.Close()
+	types, err := rows.ColumnTypes()
+	if err != nil {
+		return nil, sqlError(ctx, err)
+	}
+	answer := &Answer{}
+	raw, scan := make([]any, len(types)), make([]any, len(types))
+	for i, t := range types {
+		answer.Columns = append(answer.Columns, t.Name())
+		scan[i] = &raw[i]
+	}
+	for len(answer.Rows) < most && rows.Next() {
+		if err := rows.Scan(scan...); err != nil {
+			return nil, sqlError(ctx, err)
+		}
+		row := make([]any, len(types))
+		for i, x := range raw {
+			row[i] = convert(x, types[i].DatabaseTypeName()).simple()
+		}
+		answer.Rows = append(answer.Rows, row)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, sqlError(ctx, err)
+	}
+	return answer, nil
 }
 
 // sqlError passes DuckDB's message on as it is: it quotes the query and points

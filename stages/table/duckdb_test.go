@@ -5,12 +5,15 @@ package table
 import (
 	"database/sql"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/duckdb/duckdb-go/v2"
+
+	"switchyard/stages/stats"
 )
 
 // duck opens a database whose relative paths start at dir.
@@ -174,5 +177,41 @@ func TestDuckDBReadsPartsAndEmptyTables(t *testing.T) {
 		literal(filepath.Join(partsFolder, "samples-*.parquet")), literal("samples/"+finishedPattern))
 	if err := db.QueryRow(query).Scan(&parts, &finished); err != nil || parts != len(s.table()) || finished != 0 {
 		t.Fatalf("%d and %d rows, %v, expected %d and 0", parts, finished, err, len(s.table()))
+	}
+}
+
+// The functions of views.sql agree with the statistics of the house.
+func TestMacros(t *testing.T) {
+	db := duck(t, t.TempDir())
+	duckExec(t, db, EmptyViews([]Schema{samples.Schema()}, []Factor{{Name: "swept", Numeric: true}}))
+	duckExec(t, db, "CREATE TABLE pairs (n INTEGER, a DOUBLE, b DOUBLE)")
+	random := rand.New(rand.NewPCG(11, 1))
+	for _, n := range []int{2, 3, 10, 31, 32, 200} {
+		var a, b []float64
+		for range n {
+			x := random.NormFloat64()
+			a, b = append(a, 3+x+random.NormFloat64()), append(b, 6+x)
+			duckExec(t, db, fmt.Sprintf("INSERT INTO pairs VALUES (%d, %v, %v)", n, a[len(a)-1], b[len(b)-1]))
+		}
+		var lo, hi, ratioLo, ratioHi sql.NullFloat64
+		err := db.QueryRow(fmt.Sprintf("SELECT ci_lo(a), ci_hi(a), ratio_lo(a, b), ratio_hi(a, b) FROM pairs WHERE n = %d", n)).Scan(&lo, &hi, &ratioLo, &ratioHi)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, in := stats.Interval(a, 0.95)
+		ratio := stats.Fieller(a, b, 0.95)
+		near := func(what string, got sql.NullFloat64, want float64, exists bool) {
+			if got.Valid != exists || exists && math.Abs(got.Float64-want) > 1e-5*(1+math.Abs(want)) {
+				t.Errorf("%d rows: %s is %v, expected %v (%v)", n, what, got, want, exists)
+			}
+		}
+		near("ci_lo", lo, in.Lo, true)
+		near("ci_hi", hi, in.Hi, true)
+		near("ratio_lo", ratioLo, ratio.Lo, ratio.Shape == stats.Bounded)
+		near("ratio_hi", ratioHi, ratio.Hi, ratio.Shape == stats.Bounded)
+	}
+	var none sql.NullFloat64
+	if err := db.QueryRow("SELECT coalesce(ci_lo(a), ratio_hi(a, b)) FROM (SELECT 1.0 AS a, 2.0 AS b)").Scan(&none); err != nil || none.Valid {
+		t.Errorf("one row has an interval: %v, %v", none, err)
 	}
 }

@@ -19,16 +19,40 @@ type Factor struct {
 	Numeric bool // every value is a number: the column is DOUBLE, not VARCHAR
 }
 
+// EmptyViews returns SQL that makes every table as a view without rows, as
+// WriteViews would show it, with the same functions: what a query needs to be
+// checked before there are results.
+func EmptyViews(schemas []Schema, factors []Factor) string {
+	var b strings.Builder
+	b.WriteString(macros)
+	for _, s := range schemas {
+		fmt.Fprintf(&b, "CREATE OR REPLACE VIEW %s AS SELECT ", identifier(s.Name))
+		for i, c := range s.Columns {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			fmt.Fprintf(&b, "NULL::%s AS %s", c.Type, identifier(c.Name))
+		}
+		for _, f := range ownFactors(s, factors) {
+			fmt.Fprintf(&b, ", NULL::%s AS %s", map[bool]string{true: "DOUBLE", false: "VARCHAR"}[f.Numeric], identifier(f.Name))
+		}
+		b.WriteString(" WHERE false;\n")
+	}
+	return b.String()
+}
+
 // WriteViews writes views.sql: a view a table over the files of its folder,
 // with the data dictionary as comments. Paths are relative to the experiment's
 // folder; start DuckDB there, or SET file_search_path first. Tables that have
-// no file yet get no view, as DuckDB would refuse it. Where a table has a
+// no file yet get no view, as DuckDB would refuse it. The functions of macros
+// come first. Where a table has a
 // column `factors`, its view adds a column for each of the factors whose name
 // is not a column already.
 func WriteViews(dir string, schemas []Schema, factors []Factor) error {
 	var b strings.Builder
 	b.WriteString("-- Views over the tables of this folder. From inside it: duckdb -init views.sql\n")
 	b.WriteString("-- From elsewhere, first: SET file_search_path = 'path/of/this/folder';\n")
+	b.WriteString(macros)
 	for _, s := range schemas {
 		paths, err := finishedPaths(filepath.Join(dir, s.Name))
 		if err != nil {
