@@ -97,6 +97,7 @@ func (s *Sim) route(c Config, id int32, now int64) (gone bool, err error) {
 	in := f.by(id)
 	res.Believed[id] = -1
 	if len(in.view.Up) == 0 {
+		res.Best[id], res.Dispatched[id] = 0, 0 // neither the last run's, nor a replica's that has failed
 		s.closeBooks(id, now, Rejected)
 		return true, nil
 	}

@@ -126,6 +126,36 @@ func TestRestartIsEmpty(t *testing.T) {
 	}
 }
 
+// What is said of a request that no replica takes is the same whatever the Sim
+// ran before.
+func TestNoReplicaTakesLeavesNothingBehind(t *testing.T) {
+	w := random(t, rng.New(11, 1, "nobody"), 200, false)
+	c := config(2, 9000, nil)
+	var used Sim
+	if _, err := used.Run(c, w, "random", policy(t, "random"), 1, 1); err != nil {
+		t.Fatal(err)
+	}
+	last := slices.Max(w.ArrivalUs) * 1000
+	c.Events = []Event{{Kind: Fail, Replica: 0, AtNs: last / 2, Retry: true}, {Kind: Fail, Replica: 1, AtNs: last / 2, Retry: true}}
+	r, err := used.Run(c, w, "random", policy(t, "random"), 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rejected := 0
+	for id, status := range r.Status {
+		if status != Rejected {
+			continue
+		}
+		rejected++
+		if r.Replica[id] != None || r.Best[id] != 0 || r.Dispatched[id] != 0 || r.Believed[id] != -1 {
+			t.Fatalf("request %d is on replica %d with best %d, dispatched %d, believed %d; want none, 0, 0, -1", id, r.Replica[id], r.Best[id], r.Dispatched[id], r.Believed[id])
+		}
+	}
+	if rejected == 0 {
+		t.Error("replicas take all requests after they have failed")
+	}
+}
+
 func TestBadEvents(t *testing.T) {
 	w := random(t, rng.New(1, 1, "bad"), 5, false)
 	for want, e := range map[string]Event{
