@@ -52,6 +52,7 @@ type baseRules struct {
 	grows       bool // a decode takes memory token by token, instead of all at admission
 	unbounded   bool // memory has no end
 	early       bool // a prompt's segments are reusable from its admission on
+	late        bool // a prompt's segments are reusable once its request has finished
 }
 
 func (rp *base) reset(s Setup, rules baseRules, wait waitingRules) {
@@ -239,11 +240,11 @@ func (rp *base) complete(now int64) {
 	rp.chunks = rp.chunks[:0]
 }
 
-// filled ends the prefill of a request: its segments become reusable, tokens
-// that another request has cached meanwhile are given back, and an output
-// token is out.
+// filled ends the prefill of a request: its segments become reusable where
+// they do not wait for its end, tokens that another request has cached
+// meanwhile are given back, and an output token is out.
 func (rp *base) filled(id int32, now int64) {
-	if !rp.rules.early {
+	if !rp.rules.early && !rp.rules.late {
 		rp.keep(id)
 	}
 	if rp.log.FirstNs[id] < 0 {
@@ -268,7 +269,7 @@ func (rp *base) keep(id int32) {
 	if leaf == none {
 		return
 	}
-	rp.reserved -= int64(rp.work.Forest.End[leaf] - rp.log.match[id])
+	rp.reserved -= rp.uncached(id)
 	rp.cache.insert(rp.index, leaf)
 }
 
@@ -281,7 +282,7 @@ func (rp *base) leave(id int32, now int64) {
 	rp.depart(id, now)
 }
 
-// holding returns the tokens that a request holds beside cached ones once its
+// holding returns the tokens that a request holds beside its segments once its
 // prefill has ended, with made output tokens since its admission.
 func (rp *base) holding(id int32, made int64) int64 {
 	n := int64(rp.prompt(id)) + made
@@ -300,6 +301,9 @@ func (rp *base) holding(id int32, made int64) int64 {
 // reads stays in the cache.
 func (rp *base) depart(id int32, now int64) {
 	w := rp.work
+	if rp.rules.late {
+		rp.keep(id)
+	}
 	rp.reserved -= rp.holding(id, int64(rp.toMake(id)))
 	if w.OutputNode != nil && w.OutputNode[id] != none {
 		rp.retain(w.OutputNode[id])

@@ -31,6 +31,7 @@ type plain struct {
 	credit  map[int]int
 	cursor  int // group of the last iteration
 	row     int
+	steps   int // of decodes
 	log     Log
 }
 
@@ -328,7 +329,12 @@ func (v *plain) step(now int64, model StepModel) (end, wake int64, busy bool) {
 	return end, wake, true
 }
 
+// finish reports whether something was sent out.
 func (v *plain) finish(decodes []*job2, chunk map[*job2]int64, end int64) (finished bool) {
+	if len(decodes) > 0 {
+		v.steps++
+		finished = v.p.StreamSteps > 0 && v.steps%v.p.StreamSteps == 0
+	}
 	slices.SortFunc(decodes, func(a, b *job2) int { return int(a.id - b.id) })
 	for _, c := range decodes {
 		finished = v.depart(c, end) || finished
@@ -340,13 +346,14 @@ func (v *plain) finish(decodes []*job2, chunk map[*job2]int64, end int64) (finis
 		if c.done += int32(chunk[c]); c.done < v.w.Prompt[c.id]+c.before {
 			continue
 		}
-		for _, n := range v.path(v.w.Leaf[c.id]) {
-			v.cached[n] = v.w.Forest.Tokens[n]
+		if v.p.Ready == "prefill-end" {
+			v.keep(c)
 		}
 		c.filled = true
 		c.made++
 		if v.log.FirstNs[c.id] < 0 {
 			v.log.FirstNs[c.id] = end
+			finished = finished || v.p.StreamSteps > 0
 		}
 		finished = v.depart(c, end) || finished
 	}
@@ -357,6 +364,9 @@ func (v *plain) finish(decodes []*job2, chunk map[*job2]int64, end int64) (finis
 func (v *plain) depart(c *job2, end int64) bool {
 	if c.made < v.w.Output[c.id] {
 		return false
+	}
+	if v.p.Ready == "finish" {
+		v.keep(c)
 	}
 	v.running = slices.DeleteFunc(v.running, func(o *job2) bool { return o == c })
 	v.log.FinishNs[c.id] = end
@@ -371,6 +381,9 @@ func (v *plain) depart(c *job2, end int64) bool {
 func (v *plain) output(c *job2) {
 	node := v.w.OutputNode[c.id]
 	pin := &job2{id: c.id, made: 1, filled: true}
+	if leaf := v.w.Leaf[c.id]; leaf != none {
+		pin.match = v.w.Forest.End[leaf]
+	}
 	v.running = append(v.running, pin) // holds nothing beside the prompt
 	have := v.cached[node]
 	need := int64(v.w.Forest.Tokens[node] - have)

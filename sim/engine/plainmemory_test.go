@@ -19,6 +19,13 @@ func (v *plain) match(id int32) (tokens int32) {
 	return tokens
 }
 
+// keep caches the segments of a prompt.
+func (v *plain) keep(c *job2) {
+	for _, n := range v.path(v.w.Leaf[c.id]) {
+		v.cached[n] = v.w.Forest.Tokens[n]
+	}
+}
+
 func (v *plain) pinned(n int32) bool {
 	for _, c := range v.running {
 		if slices.Contains(v.path(v.w.Leaf[c.id]), n) {
@@ -51,6 +58,9 @@ func (v *plain) held(c *job2) int64 {
 	}
 	// The last token that it made has no place yet, unless a step for it runs.
 	n := int64(v.w.Prompt[c.id]+c.made) - 1
+	if v.p.Ready == "finish" {
+		return n - int64(c.match)
+	}
 	if leaf := v.w.Leaf[c.id]; leaf != none {
 		n -= int64(v.w.Forest.End[leaf])
 	}

@@ -15,7 +15,11 @@ func (rp *base) preemptDecode(i int) (id int32) {
 	rp.finish.Remove(i)
 	rp.context -= int64(rp.prompt(id)) + made - 1
 	rp.ahead.remove(id, rp.log)
-	rp.release(id, rp.holding(id, made))
+	hold := rp.holding(id, made)
+	if rp.rules.late {
+		hold += rp.uncached(id)
+	}
+	rp.release(id, hold)
 	rp.log.made[id] += int32(made)
 	return id
 }
@@ -30,11 +34,21 @@ func (rp *base) preemptPrefill() (id int32) {
 	if rp.rules.grows {
 		hold++
 	}
-	if leaf := rp.work.Leaf[id]; leaf != none && !rp.rules.early {
-		hold += int64(rp.work.Forest.End[leaf] - rp.log.match[id])
+	if !rp.rules.early {
+		hold += rp.uncached(id)
 	}
 	rp.release(id, hold)
 	return id
+}
+
+// uncached returns the tokens of a running request's segments that were not
+// cached at its admission.
+func (rp *base) uncached(id int32) int64 {
+	leaf := rp.work.Leaf[id]
+	if leaf == none {
+		return 0
+	}
+	return int64(rp.work.Forest.End[leaf] - rp.log.match[id])
 }
 
 // release gives back what a preempted request holds.

@@ -29,12 +29,26 @@ var sglangScheduler = Scheduler{
 //     prompt when its turn comes. SGLang makes it again.
 //
 // The ratio falls by a little with every decode step and rises with one that
-// retracts. Between steps the engine's loop waits.
+// retracts.
+//
+// Two rules of version 0.1 cost it much of its throughput under load, and are
+// what its code does rather than what its paper says (model_rpc.py at commit
+// 00ebb01 and in Preble's fork at 02a3590):
+//
+//   - the radix tree takes up a prompt when its request has finished. Requests
+//     that run at once compute, and hold, what they have in common each for
+//     itself unless it was cached at their admission;
+//   - the engine's loop means to wait 30 ms after a step in which a request
+//     finished, for one that may follow from it, but asks whether a list is
+//     empty and so waits after every step that sends something out: a first
+//     token, an end, and with streams every eighth decode step.
 //
 // Differences from SGLang: it evicts exactly what is missing, not as much as
 // the batch takes; equal prefixes wait in order of arrival, not in the order
-// that earlier sorts have left; outputs stay in the cache only where a later
-// prompt reads them.
+// that earlier sorts have left; waiting requests do not count as uses of the
+// prefixes that they wait for; the first that does not fit blocks those behind
+// it, where SGLang 0.1 looks for one that fits; outputs stay in the cache only
+// where a later prompt reads them; its Python takes no time beside the waits.
 type SGLang struct {
 	Order string `yaml:"order" default:"longest-prefix" enum:"longest-prefix|fcfs|shortest-prompt|priority" doc:"order of the waiting queue: longest cached prefix first (lpm), first come first served, shortest prompt first, or greatest priority first (of the request's tag priority=3)"`
 	Radix
@@ -48,9 +62,11 @@ type Radix struct {
 	RatioMin      float64 `yaml:"reserve_ratio_min" default:"0.2" min:"0" max:"1" unit:"share" doc:"least value to which the share falls"`
 	RatioDecay    float64 `yaml:"reserve_ratio_decay" default:"0.0001" min:"0" max:"1" doc:"what the share loses with a decode step"`
 	RatioRecovery float64 `yaml:"reserve_ratio_recovery" default:"0.05" min:"0" max:"1" doc:"what the share gains with a decode step that retracts, up to 1"`
-	DecodeSteps   int     `yaml:"decode_steps" default:"1" min:"1" unit:"steps" doc:"decode steps in a row before the queue is looked at again; a request that finishes ends the row"`
+	DecodeSteps   int     `yaml:"decode_steps" default:"10" min:"1" unit:"steps" doc:"decode steps in a row before the queue is looked at again; one that sends something out ends the row"`
 	StepWaitMs    float64 `yaml:"step_wait_ms" default:"0.6" min:"0" unit:"ms" doc:"what the engine's loop waits between steps; 0.6 in SGLang 0.1"`
-	FinishWaitMs  float64 `yaml:"finish_wait_ms" default:"30" min:"0" unit:"ms" doc:"what it waits after a step in which a request finished, for one that may follow from it; 30 in SGLang 0.1"`
+	FinishWaitMs  float64 `yaml:"finish_wait_ms" default:"30" min:"0" unit:"ms" doc:"what it waits after a step that sent something out; 30 in SGLang 0.1"`
+	StreamSteps   int     `yaml:"stream_steps" default:"8" min:"0" unit:"steps" doc:"decode steps between two in which all that run send out their tokens, as first tokens and ends do at once; 0 = nothing is sent before a request ends"`
+	Ready         string  `yaml:"ready" default:"finish" enum:"finish|prefill-end" doc:"when a prompt's segments become reusable: when its request has finished, as in SGLang 0.1, or when its prefill has, as in later versions"`
 	Evict         string  `yaml:"evict" default:"segment" enum:"segment|token" doc:"what leaves a full cache: the least recently used leaf as a whole, or as much of its tail as is needed"`
 	CachePrivate  bool    `yaml:"cache_private" default:"true" doc:"keep the private rest of a prompt in the cache until it is evicted, as SGLang does, though nothing can hit it; false gives it back when the request ends, and takes less memory to simulate"`
 
@@ -90,7 +106,7 @@ func (rp *sglang) Reset(s Setup) {
 		order.order, order.groups, order.fixed = p.Order, p.Groups, !p.Reclassify
 	}
 	order.limits = rp.radix.Limits
-	rp.reset(s, baseRules{know: rp.radix.Knowledge, host: rp.radix.HostTier, preemptible: true, grows: true}, order)
+	rp.reset(s, baseRules{know: rp.radix.Knowledge, host: rp.radix.HostTier, preemptible: true, grows: true, late: rp.radix.Ready == "finish"}, order)
 	rp.ratio, rp.row, rp.wake = rp.radix.Ratio, 0, 0
 	rp.batchMax = max(int64(rp.radix.ContextTokens), s.KVTokens/6)
 	if rp.maxActive = rp.radix.MaxRunning; rp.maxActive == 0 {
@@ -100,12 +116,11 @@ func (rp *sglang) Reset(s Setup) {
 
 // End implements Replica.
 func (rp *sglang) End() []int32 {
-	now, stepped := rp.end, !rp.pause
+	now, stepped, decoded := rp.end, !rp.pause, rp.decoded > 0
 	left := rp.base.End()
 	if stepped {
-		finished := len(left) > 0 && !rp.log.TimedOut[left[0]]
 		wait := rp.radix.StepWaitMs
-		if finished {
+		if rp.sent(left, decoded) {
 			wait, rp.row = rp.radix.FinishWaitMs, 0
 		}
 		if rp.row == 0 || rp.row >= rp.radix.DecodeSteps {
@@ -113,6 +128,15 @@ func (rp *sglang) End() []int32 {
 		}
 	}
 	return left
+}
+
+// sent reports whether the step that has ended sent something out.
+func (rp *sglang) sent(left []int32, decoded bool) bool {
+	if len(left) > 0 && !rp.log.TimedOut[left[0]] {
+		return true
+	}
+	n := int64(rp.radix.StreamSteps)
+	return n > 0 && (len(rp.started) > 0 || decoded && rp.passed%n == 0)
 }
 
 // Form implements Replica.

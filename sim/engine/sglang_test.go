@@ -74,6 +74,8 @@ func settings(s *rng.Stream, p *Radix) {
 	p.DecodeSteps = 1 + s.IntN(2)*s.IntN(10)
 	p.StepWaitMs = []float64{0, 0.0006}[s.IntN(2)]
 	p.FinishWaitMs = []float64{0, 0.03}[s.IntN(2)]
+	p.StreamSteps = s.IntN(2) * s.IntN(10)
+	p.Ready = []string{"finish", "prefill-end"}[s.IntN(2)]
 	p.Evict = []string{"segment", "token"}[s.IntN(2)]
 	uncertain(s, &p.Knowledge)
 	bounded(s, &p.Limits)
