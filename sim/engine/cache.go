@@ -225,6 +225,21 @@ func (c *Cache) unpin(r int, leaf int32) {
 	}
 }
 
+// use makes the unpinned cached nodes of the path to leaf the newest of the LRU
+// list, the leaf before its ancestors.
+func (c *Cache) use(r int, leaf int32) {
+	for n := leaf; n != none; n = c.forest.Parent[n] {
+		at := int(n)*c.replicas + r
+		if c.pins[at] > 0 {
+			return // so are its ancestors
+		}
+		if c.believed[at].Cached > 0 {
+			c.lru.unlink(r, n)
+			c.lru.push(r, n)
+		}
+	}
+}
+
 // insert caches the whole path to leaf, which is pinned, and returns the
 // tokens that were not cached before.
 func (c *Cache) insert(r int, leaf int32) (added int64) {

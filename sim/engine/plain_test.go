@@ -158,6 +158,11 @@ func (v *plain) admit(now, tokens, limit int64, whole bool, chunk map[*job2]int6
 	asked := int64(0)
 	taken := map[int]int{}
 	free := v.capacity - v.memory()
+	if v.p.Refresh {
+		for _, c := range slices.SortedFunc(slices.Values(v.waiting), func(a, b *job2) int { return a.came - b.came }) {
+			v.release(v.w.Leaf[c.id])
+		}
+	}
 	v.turn()
 	for len(v.running) < most && (whole || tokens < limit) {
 		c := v.next(taken)

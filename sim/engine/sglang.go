@@ -31,9 +31,9 @@ var sglangScheduler = Scheduler{
 // The ratio falls by a little with every decode step and rises with one that
 // retracts.
 //
-// Two rules of version 0.1 cost it much of its throughput under load, and are
-// what its code does rather than what its paper says (model_rpc.py at commit
-// 00ebb01 and in Preble's fork at 02a3590):
+// Three rules of version 0.1 decide its throughput under load, and are what its
+// code does rather than what its paper says (model_rpc.py and radix_cache.py at
+// commit 00ebb01, and in Preble's fork at 02a3590):
 //
 //   - the radix tree takes up a prompt when its request has finished. Requests
 //     that run at once compute, and hold, what they have in common each for
@@ -41,12 +41,14 @@ var sglangScheduler = Scheduler{
 //   - the engine's loop means to wait 30 ms after a step in which a request
 //     finished, for one that may follow from it, but asks whether a list is
 //     empty and so waits after every step that sends something out: a first
-//     token, an end, and with streams every eighth decode step.
+//     token, an end, and with streams every eighth decode step;
+//   - it looks for the cached prefix of every waiting request before every
+//     admission, and the radix tree takes that for a use: what is waited for is
+//     evicted last.
 //
 // Differences from SGLang: it evicts exactly what is missing, not as much as
 // the batch takes; equal prefixes wait in order of arrival, not in the order
-// that earlier sorts have left; waiting requests do not count as uses of the
-// prefixes that they wait for; the first that does not fit blocks those behind
+// that earlier sorts have left; the first that does not fit blocks those behind
 // it, where SGLang 0.1 looks for one that fits; outputs stay in the cache only
 // where a later prompt reads them; its Python takes no time beside the waits.
 type SGLang struct {
@@ -67,6 +69,7 @@ type Radix struct {
 	FinishWaitMs  float64 `yaml:"finish_wait_ms" default:"30" min:"0" unit:"ms" doc:"what it waits after a step that sent something out; 30 in SGLang 0.1"`
 	StreamSteps   int     `yaml:"stream_steps" default:"8" min:"0" unit:"steps" doc:"decode steps between two in which all that run send out their tokens, as first tokens and ends do at once; 0 = nothing is sent before a request ends"`
 	Ready         string  `yaml:"ready" default:"finish" enum:"finish|prefill-end" doc:"when a prompt's segments become reusable: when its request has finished, as in SGLang 0.1, or when its prefill has, as in later versions"`
+	Refresh       bool    `yaml:"waiting_refreshes" default:"true" doc:"whether to look for the cached prefixes of those that wait, before every admission, counts as a use of them, as in SGLang's radix tree"`
 	Evict         string  `yaml:"evict" default:"segment" enum:"segment|token" doc:"what leaves a full cache: the least recently used leaf as a whole, or as much of its tail as is needed"`
 	CachePrivate  bool    `yaml:"cache_private" default:"true" doc:"keep the private rest of a prompt in the cache until it is evicted, as SGLang does, though nothing can hit it; false gives it back when the request ends, and takes less memory to simulate"`
 
@@ -93,7 +96,12 @@ type sglang struct {
 	maxActive int     // requests that may run
 	row       int     // decode steps since the queue was looked at
 	wake      int64   // time until which the loop waits
+	seekers   []seeker
 }
+
+// seeker is a request that waited when it was entered, before its next
+// admission changed its turn.
+type seeker struct{ id, turn int32 }
 
 func (rp *sglang) Reset(s Setup) {
 	order := waitingRules{}
@@ -107,7 +115,7 @@ func (rp *sglang) Reset(s Setup) {
 	}
 	order.limits = rp.radix.Limits
 	rp.reset(s, baseRules{know: rp.radix.Knowledge, host: rp.radix.HostTier, preemptible: true, grows: true, late: rp.radix.Ready == "finish"}, order)
-	rp.ratio, rp.row, rp.wake = rp.radix.Ratio, 0, 0
+	rp.ratio, rp.row, rp.wake, rp.seekers = rp.radix.Ratio, 0, 0, rp.seekers[:0]
 	rp.batchMax = max(int64(rp.radix.ContextTokens), s.KVTokens/6)
 	if rp.maxActive = rp.radix.MaxRunning; rp.maxActive == 0 {
 		rp.maxActive = int(max(1, s.KVTokens/2))
@@ -128,6 +136,37 @@ func (rp *sglang) End() []int32 {
 		}
 	}
 	return left
+}
+
+// Enqueue implements Replica.
+func (rp *sglang) Enqueue(id int32, now int64) (form bool) {
+	rp.seek(id)
+	return rp.base.Enqueue(id, now)
+}
+
+// back puts a retracted request at the end of the queue.
+func (rp *sglang) back(id int32) {
+	rp.seek(id)
+	rp.waiting.back(id)
+}
+
+func (rp *sglang) seek(id int32) {
+	if rp.radix.Refresh {
+		rp.seekers = append(rp.seekers, seeker{id, rp.log.turn[id]})
+	}
+}
+
+// refresh makes the cached prefixes of the waiting requests the newest, in the
+// order of their coming.
+func (rp *sglang) refresh() {
+	kept := rp.seekers[:0]
+	for _, s := range rp.seekers {
+		if rp.log.turn[s.id] == s.turn && !rp.log.TimedOut[s.id] {
+			kept = append(kept, s)
+			rp.cache.use(rp.index, rp.work.Leaf[s.id])
+		}
+	}
+	rp.seekers = kept
 }
 
 // sent reports whether the step that has ended sent something out.
@@ -193,6 +232,7 @@ func (rp *sglang) enter(now int64, batch *Batch, limit int64, whole bool) {
 	c, r := rp.cache, rp.index
 	available := rp.available()
 	asked := int64(0)
+	rp.refresh()
 	rp.waiting.begin()
 	for rp.admitted() < rp.maxActive && (whole || batch.Tokens < limit) {
 		id := rp.waiting.peek()
@@ -255,9 +295,9 @@ func (rp *sglang) room() (retracted bool) {
 		}
 		retracted = true
 		if len(rp.finish) == 1 {
-			rp.waiting.back(rp.preemptPrefill())
+			rp.back(rp.preemptPrefill())
 		} else {
-			rp.waiting.back(rp.preemptDecode(rp.cheapest()))
+			rp.back(rp.preemptDecode(rp.cheapest()))
 		}
 	}
 	rp.reserved += int64(len(rp.finish))

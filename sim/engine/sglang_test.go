@@ -76,6 +76,7 @@ func settings(s *rng.Stream, p *Radix) {
 	p.FinishWaitMs = []float64{0, 0.03}[s.IntN(2)]
 	p.StreamSteps = s.IntN(2) * s.IntN(10)
 	p.Ready = []string{"finish", "prefill-end"}[s.IntN(2)]
+	p.Refresh = s.IntN(2) == 0
 	p.Evict = []string{"segment", "token"}[s.IntN(2)]
 	uncertain(s, &p.Knowledge)
 	bounded(s, &p.Limits)

@@ -143,7 +143,7 @@ func TestPlanErrors(t *testing.T) {
 // does.
 func TestCellKey(t *testing.T) {
 	base := mustPlan(t)
-	const golden = "9fc2e397c905401a452e2f2fcc7430d8bce6524b38f9334ce00e3f647a8cb428"
+	const golden = "ce4b22d54e1540d5ed23fe303c598be55a0a251ace5384c5ec5e104b04b0cc62"
 	if got := base.Runs[0].Key; got != golden {
 		t.Errorf("the first key is %s, expected %s; raise Version if cells give other rows than before", got, golden)
 	}
