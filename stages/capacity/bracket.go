@@ -7,10 +7,13 @@ import (
 
 // mostProbes bounds a search: farthest doublings or halvings, and then a
 // bracket of a part in a thousand. What is not found within a factor of 2^16 of
-// the start has no limit, or nothing is carried.
+// the start has no limit, or nothing is carried; no axis goes beyond mostLoad,
+// nor below leastLoad.
 const (
 	farthest   = 16
 	mostProbes = farthest + 12
+	mostLoad   = 1e6
+	leastLoad  = 1e-6
 )
 
 // bracket is what a search knows: lo is carried and hi is not. None yet is 0
@@ -36,9 +39,11 @@ func (b bracket) next(start, tolerance float64, probes int) (load float64, ok bo
 	case b.lo == 0 && math.IsInf(b.hi, 1):
 		return start, true
 	case math.IsInf(b.hi, 1):
-		return rounded(2 * b.lo), true
+		load = rounded(2 * b.lo)
+		return load, load <= mostLoad
 	case b.lo == 0:
-		return rounded(b.hi / 2), true
+		load = rounded(b.hi / 2)
+		return load, load >= leastLoad
 	case b.hi <= (1+tolerance)*b.lo:
 		return 0, false
 	}

@@ -23,7 +23,10 @@
 // share their random streams over loads and routers, so that capacities compare
 // well, but each has the error of its sample, which the bracket does not show.
 // The number of requests is that of the file, so that more load is a shorter
-// run: a run too short for queues to build up is never saturated.
+// run: a run too short for queues to build up is never saturated. Sessions whose
+// turns wait for the answers before (pace: closed) slow their own arrivals and
+// are never saturated either; ask for an objective, or let turns come at times of
+// their own (pace: open).
 //
 // Each probe is a task of its own, and what follows from it is decided by its
 // row alone. So a search goes on where it was interrupted, and its tables do

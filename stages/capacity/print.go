@@ -43,7 +43,9 @@ func rule(rows []Found) string {
 	if rows[0].Asked > 0 {
 		text += fmt.Sprintf(" and in which %v of the requests meet the objective", rows[0].Asked)
 	}
-	return text + ". = shares its bracket\nwith the best, so that the search does not tell them apart; - none was carried, or none was too much."
+	return text + `. = shares its bracket
+with the best, so that the search does not tell them apart; - no load was too much, as in sessions whose
+turns wait for answers (pace: closed), or none was carried.`
 }
 
 // blocksOf groups rows by workload and cluster, in order, each from the
