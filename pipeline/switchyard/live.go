@@ -55,5 +55,4 @@ worlds:
 optimisers: [single, llmselector]
 `
 
-
 func liveSections(item) string { return liveExample }

@@ -19,12 +19,23 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs the cases of testdata/script, one behaviour a file. They
-// begin with the folder's tiny.yaml beside them and have one command more than
-// testscript: same DIR DIR compares all table files byte by byte.
+// begin with the folder's tiny.yaml beside them and have more commands than
+// testscript: same DIR DIR compares all table files byte by byte; see toyCommands
+// for those of live models.
 func TestScripts(t *testing.T) {
 	tiny, err := filepath.Abs("testdata/tiny.yaml")
 	if err != nil {
 		t.Fatal(err)
+	}
+	commands := toyCommands()
+	commands["same"] = func(ts *testscript.TestScript, neg bool, dirs []string) {
+		if len(dirs) != 2 {
+			ts.Fatalf("usage: same DIR DIR")
+		}
+		difference := compareTables(ts.MkAbs(dirs[0]), ts.MkAbs(dirs[1]))
+		if neg == (difference == "") {
+			ts.Fatalf("tables of %s: difference %q", strings.Join(dirs, " and "), difference)
+		}
 	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", UpdateScripts: *update,
@@ -36,17 +47,7 @@ func TestScripts(t *testing.T) {
 			return os.WriteFile(filepath.Join(env.WorkDir, "tiny.yaml"), data, 0o666)
 		},
 		Condition: func(condition string) (bool, error) { return condition == "duckdb" && version().DuckDB, nil },
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"same": func(ts *testscript.TestScript, neg bool, dirs []string) {
-				if len(dirs) != 2 {
-					ts.Fatalf("usage: same DIR DIR")
-				}
-				difference := compareTables(ts.MkAbs(dirs[0]), ts.MkAbs(dirs[1]))
-				if neg == (difference == "") {
-					ts.Fatalf("tables of %s: difference %q", strings.Join(dirs, " and "), difference)
-				}
-			},
-		},
+		Cmds:      commands,
 	})
 }
 

@@ -148,6 +148,9 @@ func veiled(err error) error {
 		var wrong *experiment.Error
 		if errors.As(each, &wrong) {
 			wrong.Value = Hidden
+			if option, _, set := strings.Cut(wrong.File, "="); set && wrong.Line == 0 {
+				wrong.File = option + "=" + Hidden
+			}
 		}
 	}
 	return err

@@ -115,7 +115,7 @@ func toys(t *testing.T) map[string]func() (*compound.Graph, compound.Split) {
 	build := func(p compound.WorldParams, g *compound.Graph) compound.Split {
 		param.Defaults(p)
 		if toy, ok := p.(*compound.Toy); ok {
-			toy.Models, toy.Train, toy.Test = 4, 60, 20
+			toy.Models, toy.Train, toy.Test = 3, 50, 20
 		}
 		split, err := p.Build(g, compound.Env{Seed: 3, Replication: 1})
 		if err != nil {
