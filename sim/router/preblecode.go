@@ -59,14 +59,14 @@ func (p *PrebleCode) Build(e Env) Router {
 	c := &code{p: *p, work: e.Work, times: prebleTimes{step: e.Step}}
 	c.tree.reset(e.Work, e.Replicas)
 	c.tree.parting = c.unsettle
-	c.window = codeWindow{lengthNs: int64(p.WindowS * 1e9), slots: make([]codeSlot, 1), load: make([]codeLoad, e.Replicas), busy: make([]codeLoad, e.Replicas)}
+	c.window = codeWindow{lengthNs: int64(p.WindowS * 1e9), slots: make([]codeSlot, 1), load: make([]codeLoad, e.Replicas), busy: make([]codeLoad, e.Replicas), several: make([][]int32, e.Replicas+1)}
 	c.hits.reset(e.Replicas, int64(p.PairingWindowS*1e9))
 	c.perToken = make([]codeMedian, e.Replicas)
 	for i := range c.perToken {
 		c.perToken[i].add(seedTPOT)
 	}
 	c.flights = make([]codeFlight, e.Work.Len())
-	c.compareFunc, c.descendFunc = c.compare, c.descend
+	c.compareFunc, c.descendFunc, c.offersFunc = c.compare, c.descend, c.compareOffers
 	return c
 }
 
@@ -92,8 +92,10 @@ type code struct {
 
 	order, again, among []int32 // scratch
 	shares              []codeShare
+	offers              []codeOffer
 
 	compareFunc, descendFunc func(a, b int32) int
+	offersFunc               func(a, b codeOffer) int
 }
 
 // codeFlight is what is remembered of a request until it leaves.

@@ -9,9 +9,11 @@ type codeWindow struct {
 	past     history[codePast]
 	slots    []codeSlot // slot 0 stands for none
 	free     []int32
-	active   []int32 // slots in use, in no order
 	load     []codeLoad
 	busy     []codeLoad // of nodes with at least two requests alone
+	// Slots with at least two requests, in no order: by replica those of nodes
+	// that are allocated to it alone, and last those of nodes on several.
+	several [][]int32
 }
 
 // codePast is a request in the window.
@@ -22,14 +24,13 @@ type codePast struct {
 
 // codeSlot are the requests of an important node.
 type codeSlot struct {
-	node, place int32 // and where it stands in active
+	node, place int32 // and where it stands in codeWindow.several
 	count       int32
 	output      int32 // expected of the latest
 	hit, prompt int64
 	miss        float64 // share of the prompts that was new to the tree, at the last request
 	each        int64   // prefill time that it adds to each of its replicas
 	several     bool    // counted in codeWindow.busy
-	cost        int64   // scratch of rebalancing
 }
 
 // codeLoad is the load of a replica: prefill time, and expected tokens of
@@ -75,7 +76,18 @@ func (c *code) charge(n int32, sign int64) {
 	if x.slot == 0 || x.homes == 0 {
 		return
 	}
-	if x.only != everyReplica {
+	if s := &c.window.slots[x.slot]; s.several {
+		list := &c.window.several[c.tree.replicas]
+		if x.homes == 1 {
+			list = &c.window.several[x.home]
+		}
+		if sign > 0 {
+			c.window.enlist(list, x.slot)
+		} else {
+			c.window.strike(list, x.slot)
+		}
+	}
+	if x.homes == 1 {
 		c.chargeOn(n, int(x.home), sign)
 		return
 	}
@@ -84,6 +96,19 @@ func (c *code) charge(n int32, sign int64) {
 			c.chargeOn(n, r, sign)
 		}
 	}
+}
+
+func (w *codeWindow) enlist(list *[]int32, k int32) {
+	w.slots[k].place = int32(len(*list))
+	*list = append(*list, k)
+}
+
+func (w *codeWindow) strike(list *[]int32, k int32) {
+	l, place := *list, w.slots[k].place
+	last := l[len(l)-1]
+	l[place] = last
+	w.slots[last].place = place
+	*list = l[:len(l)-1]
 }
 
 func (c *code) chargeOn(n int32, r int, sign int64) {
@@ -106,18 +131,23 @@ func (c *code) add(s *codeSlot, r int, prefill, tokens int64) {
 	}
 }
 
-// allocate adds a replica to those that a node is allocated to.
+// allocate adds a replica to those that a node is allocated to. A node that
+// only one request has changes replicas instead.
 func (c *code) allocate(n int32, r int) {
-	if c.tree.isHome(n, r) {
+	t := &c.tree
+	if t.isHome(n, r) {
 		return
 	}
 	c.unsettle(n)
-	x := &c.tree.nodes[n]
-	if x.only == everyReplica {
-		c.tree.at(n, r).home = true
-		x.homes++
-	} else {
+	x := &t.nodes[n]
+	if x.only != everyReplica || x.homes == 0 {
 		x.home, x.homes = int32(r), 1
+	} else {
+		if x.homes == 1 {
+			t.at(n, int(x.home)).home = true
+		}
+		t.at(n, r).home = true
+		x.homes++
 	}
 	c.settle(n)
 }
@@ -125,25 +155,48 @@ func (c *code) allocate(n int32, r int) {
 // rehome allocates a node to one replica alone, or to none.
 func (c *code) rehome(n int32, r int) {
 	x := &c.tree.nodes[n]
-	if x.homes == 1 && r != noReplica && c.tree.isHome(n, r) {
+	if x.homes == 1 && r != noReplica {
+		c.swap(n, r)
 		return
 	}
 	c.unsettle(n)
-	if x.only == everyReplica && x.homes > 0 {
+	if x.homes > 1 {
 		for i := range c.tree.replicas {
 			c.tree.cells[int(x.cell)+i].home = false
 		}
 	}
-	x.home, x.homes = noReplica, 0
-	switch {
-	case r == noReplica:
-	case x.only == everyReplica:
-		c.tree.at(n, r).home = true
-		x.homes = 1
-	default:
-		x.home, x.homes = int32(r), 1
+	x.home, x.homes = int32(r), 1
+	if r == noReplica {
+		x.homes = 0
 	}
 	c.settle(n)
+}
+
+// swap allocates a node to another replica than its only one. What it adds to a
+// load for its prefill stays the same, which spares its computation: this is
+// most of what rebalancing does.
+func (c *code) swap(n int32, r int) {
+	x := &c.tree.nodes[n]
+	from := int(x.home)
+	if from == r {
+		return
+	}
+	x.home = int32(r)
+	if x.slot == 0 {
+		return
+	}
+	s := &c.window.slots[x.slot]
+	left, came := int64(0), int64(0)
+	if x.refs > 0 {
+		left = int64(c.tree.refsOn(n, from)) * int64(s.output)
+		came = int64(c.tree.refsOn(n, r)) * int64(s.output)
+	}
+	if s.several {
+		c.window.strike(&c.window.several[from], x.slot)
+		c.window.enlist(&c.window.several[r], x.slot)
+	}
+	c.add(s, from, -s.each, -left)
+	c.add(s, r, s.each, came)
 }
 
 // refer counts a request in flight on a node and a replica in or out.
@@ -219,18 +272,11 @@ func (w *codeWindow) take(n int32) int32 {
 	}
 	k := w.free[len(w.free)-1]
 	w.free = w.free[:len(w.free)-1]
-	w.slots[k] = codeSlot{node: n, place: int32(len(w.active))}
-	w.active = append(w.active, k)
+	w.slots[k] = codeSlot{node: n}
 	return k
 }
 
-func (w *codeWindow) give(k int32) {
-	last := w.active[len(w.active)-1]
-	w.active[w.slots[k].place] = last
-	w.slots[last].place = w.slots[k].place
-	w.active = w.active[:len(w.active)-1]
-	w.free = append(w.free, k)
-}
+func (w *codeWindow) give(k int32) { w.free = append(w.free, k) }
 
 // less is the order of eviction: by requests in flight, replica by replica,
 // then by last access.

@@ -97,89 +97,129 @@ func (c *code) balanced(heavy, light *codeShare) bool {
 	return float64(heavy.ns) < c.p.RebalanceRatio*float64(light.ns)
 }
 
+// codeOffer is an important node that may be moved.
+type codeOffer struct {
+	ns   int64 // what it adds to the load of its replica
+	node int32
+}
+
 // relieve moves the cheapest important nodes with more than one request from a
 // replica to another, as long as that does not turn the two around; where there
 // is just one such node, the other replica may come to share it.
 func (c *code) relieve(heavy, light *codeShare, nowNs int64) {
-	t := &c.tree
-	c.order = c.order[:0]
-	for _, k := range c.window.active {
-		s := &c.window.slots[k]
-		if s.count > 1 && t.isHome(s.node, heavy.replica) && c.large(s.node) {
-			s.cost = c.nodeCost(s.node, heavy.replica)
-			c.order = append(c.order, s.node)
+	c.offers = c.offers[:0]
+	for _, k := range c.window.several[heavy.replica] {
+		c.offer(k, heavy.replica)
+	}
+	for _, k := range c.window.several[c.tree.replicas] {
+		if c.tree.isHome(c.window.slots[k].node, heavy.replica) {
+			c.offer(k, heavy.replica)
 		}
 	}
-	if len(c.order) == 1 {
-		c.share(c.order[0], heavy, light, nowNs)
+	if len(c.offers) == 1 {
+		c.share(c.offers[0].node, heavy, light, nowNs)
 		return
 	}
-	for k := len(c.order)/2 - 1; k >= 0; k-- {
-		c.sift(k)
-	}
-	for len(c.order) > 0 {
-		n := c.pop()
-		cost := c.window.slots[t.nodes[n].slot].cost
-		if heavy.ns-cost < light.ns+cost {
-			return
-		}
-		heavy.ns -= cost
-		light.ns += cost
-		c.move(n, light.replica)
+	for _, o := range c.offers[:c.taken(heavy, light)] {
+		heavy.ns -= o.ns
+		light.ns += o.ns
+		c.move(o.node, light.replica)
 		c.moves++
-		if c.balanced(heavy, light) {
-			return
-		}
 	}
 }
 
-// pop takes the cheapest node from the heap order.
-func (c *code) pop() int32 {
-	n, last := c.order[0], len(c.order)-1
-	c.order[0] = c.order[last]
-	c.order = c.order[:last]
-	c.sift(0)
-	return n
-}
-
-// sift moves the node at place k down to where none below it is cheaper.
-func (c *code) sift(k int) {
-	for {
-		kid := 2*k + 1
-		if kid >= len(c.order) {
-			return
-		}
-		if kid+1 < len(c.order) && c.cheaper(c.order[kid+1], c.order[kid]) {
-			kid++
-		}
-		if !c.cheaper(c.order[kid], c.order[k]) {
-			return
-		}
-		c.order[k], c.order[kid] = c.order[kid], c.order[k]
-		k = kid
+func (c *code) offer(k int32, r int) {
+	if n := c.window.slots[k].node; c.large(n) {
+		c.offers = append(c.offers, codeOffer{c.nodeCost(n, r), n})
 	}
 }
 
-// cheaper reports whether a costs less than b; of equals, whether it would be
-// evicted before.
-func (c *code) cheaper(a, b int32) bool {
-	t := &c.tree
-	x, y := c.window.slots[t.nodes[a].slot].cost, c.window.slots[t.nodes[b].slot].cost
-	if x != y {
-		return x < y
+// taken puts the offers that are taken first, and returns how many those are.
+// The code takes one after the other, the cheapest first, up to the first that
+// would turn the replicas around, or until they are balanced. Either only
+// depends on what those up to one cost together, and stays so from there on, so
+// that the place of the last need not be found by sorting: of two parts, the
+// cheaper and the dearer offers, one is settled by its sum.
+func (c *code) taken(heavy, light *codeShare) int {
+	turned := func(ns int64) bool { return heavy.ns-ns < light.ns+ns }
+	balanced := func(ns int64) bool {
+		return c.balanced(&codeShare{ns: heavy.ns - ns}, &codeShare{ns: light.ns + ns})
 	}
-	return c.less(a, b)
+	from, to, sum := 0, len(c.offers), int64(0) // those before from are taken and cost sum, those from to on are not
+	for to-from > 8 {
+		at, cost := c.part(c.offers[from:to])
+		if ns := sum + cost; turned(ns) || balanced(ns) {
+			to = from + at
+		} else {
+			from, sum = from+at, ns
+		}
+	}
+	slices.SortFunc(c.offers[from:to], c.offersFunc)
+	for ; from < to; from++ {
+		sum += c.offers[from].ns
+		if turned(sum) {
+			return from
+		}
+		if balanced(sum) {
+			return from + 1
+		}
+	}
+	return from
+}
+
+// part puts some of the cheapest offers first, at least one and not all, and
+// returns how many those are and what they cost together.
+func (c *code) part(offers []codeOffer) (n int, ns int64) {
+	last := len(offers) - 1
+	a, b, d := &offers[0], &offers[last/2], &offers[last]
+	if c.compareOffers(*b, *a) < 0 {
+		*a, *b = *b, *a
+	}
+	if c.compareOffers(*d, *b) < 0 {
+		*d, *b = *b, *d
+		if c.compareOffers(*b, *a) < 0 {
+			*a, *b = *b, *a
+		}
+	}
+	pivot := *b
+	*b, *d = *d, *b
+	for k := range last {
+		if o := offers[k]; o.ns < pivot.ns || o.ns == pivot.ns && c.less(o.node, pivot.node) {
+			offers[k], offers[n] = offers[n], o
+			ns += o.ns
+			n++
+		}
+	}
+	offers[n], offers[last] = offers[last], offers[n]
+	return n, ns
+}
+
+// compareOffers puts the cheaper first; of equals, that which would be evicted before.
+func (c *code) compareOffers(a, b codeOffer) int {
+	if a.ns != b.ns {
+		return cmp.Compare(a.ns, b.ns)
+	}
+	return c.compare(a.node, b.node)
 }
 
 // nodeCost is what a node adds to the load of a replica that it is allocated to.
 func (c *code) nodeCost(n int32, r int) int64 {
-	s := &c.window.slots[c.tree.nodes[n].slot]
+	x := &c.tree.nodes[n]
+	s := &c.window.slots[x.slot]
+	if x.refs == 0 {
+		return s.each
+	}
 	return s.each + int64(c.tree.refsOn(n, r))*int64(s.output)*c.perToken[r].median
 }
 
 // move allocates a node and all below it to one replica.
 func (c *code) move(n int32, r int) {
-	c.rehome(n, r)
+	switch x := &c.tree.nodes[n]; {
+	case x.homes != 1 || x.slot != 0:
+		c.rehome(n, r)
+	default:
+		x.home = int32(r) // adds to no load
+	}
 	for kid := c.tree.nodes[n].child; kid != 0; kid = c.tree.nodes[kid].next {
 		c.move(kid, r)
 	}

@@ -29,22 +29,26 @@ type codeTree struct {
 	listFunc, unlistFunc func(n int32, r int)
 }
 
+// Fields are in order of use: what rebalancing reads lies together.
 type codeNode struct {
-	parent, child, prev, next int32 // next and prev are siblings
-	top, bottom               int32 // run of forest nodes, None without
-	start, tokens             int32 // tokens before it and its own
-	cell                      int32 // first of its cells
-	only                      int32 // replica of its one cell; everyReplica; noReplica
-	home                      int32 // where only one request has it: the replica it is allocated to, or noReplica
-	homes                     int32 // number of replicas it is allocated to
-	refs                      int32 // requests in flight, over all replicas
-	slot                      int32 // its place in the window, 0 without
-	leafs                     int32 // requests in the window of which it was the leaf
-	seq                       int64 // last access
-	stamp, seenAt, seen       int32 // the last virtual evictions that visited it and children of it, and how many of these
-	own                       int32 // forest node of the private rest plus one, 0 without
-	rest                      bool  // a private rest is behind the run
-	unlisted                  bool  // see adopt
+	child, next   int32 // first child, next sibling
+	homes         int32 // number of replicas it is allocated to
+	home          int32 // where that is one: which
+	slot          int32 // its place in the window, 0 without
+	refs          int32 // requests in flight, over all replicas
+	start, tokens int32 // tokens before it and its own
+	parent, prev  int32 // prev is a sibling
+	only          int32 // replica of its one cell; everyReplica; noReplica
+	cell          int32 // first of its cells
+	seq           int64 // last access
+	top, bottom   int32 // run of forest nodes, None without
+	leafs         int32 // requests in the window of which it was the leaf
+
+	stamp, seenAt, seen int32 // the last virtual evictions that visited it and children of it, and how many of these
+
+	own      int32 // forest node of the private rest plus one, 0 without
+	rest     bool  // a private rest is behind the run
+	unlisted bool  // see adopt
 }
 
 const (
@@ -59,7 +63,7 @@ type codeCell struct {
 	kids        int32 // children that are cached there
 	first, last int32 // its times to first token, see codeDelays
 	cached      bool
-	home        bool // the node is allocated to the replica
+	home        bool // the node is allocated to the replica and to others
 }
 
 // codeLists are the nodes that a replica caches.
@@ -223,7 +227,7 @@ func (t *codeTree) split(n, behind int32) int32 {
 	u := t.fresh()
 	x, up := &t.nodes[n], &t.nodes[u]
 	tokens := t.forest.End[behind] - x.start
-	*up = codeNode{top: x.top, bottom: behind, start: x.start, tokens: tokens, refs: x.refs, homes: x.homes, only: everyReplica, cell: t.row()}
+	*up = codeNode{top: x.top, bottom: behind, start: x.start, tokens: tokens, refs: x.refs, home: x.home, homes: x.homes, only: everyReplica, cell: t.row()}
 	for f := behind; ; f = t.forest.Parent[f] {
 		t.owner[f] = u
 		if f == x.top {
@@ -249,7 +253,7 @@ func (t *codeTree) split(n, behind int32) int32 {
 	up.seq = t.clock
 	for r := range t.replicas {
 		c := &t.cells[int(up.cell)+r]
-		c.home = t.isHome(n, r)
+		c.home = up.homes > 1 && t.isHome(n, r)
 		if old := t.at(n, r); old != nil {
 			c.refs = old.refs
 			if old.cached {
@@ -263,7 +267,10 @@ func (t *codeTree) split(n, behind int32) int32 {
 
 // isHome reports whether a node is allocated to a replica.
 func (t *codeTree) isHome(n int32, r int) bool {
-	if x := &t.nodes[n]; x.only != everyReplica {
+	switch x := &t.nodes[n]; x.homes {
+	case 0:
+		return false
+	case 1:
 		return x.home == int32(r)
 	}
 	return t.at(n, r).home
