@@ -83,12 +83,13 @@ func (f *front) reset(c Config, w *workload.Workload, cache *engine.Cache, polic
 	f.observe = false
 	for i, in := range f.routers {
 		pool := c.pool(i / each)
+		lo, hi := c.span(i / each)
 		name := "router/" + policy
 		if i > 0 {
 			name = fmt.Sprint(name, "/", i)
 		}
 		in.reset(f, c, p.Build(router.Env{
-			Replicas: c.Replicas, Random: rng.New(seed, replication, name), Work: w, Step: pool.Step, KVTokens: pool.KVTokens, Routers: each, Router: i % each,
+			Replicas: c.Replicas, Random: rng.New(seed, replication, name), Work: w, Step: pool.Step, KVTokens: pool.KVTokens, Routers: each, Router: i % each, From: lo, To: hi,
 		}))
 		in.view = router.View{
 			Replicas: c.Replicas, Requests: in.requests, Tokens: in.tokens, Gauges: in.view.Gauges,

@@ -45,7 +45,11 @@ func graph(t *testing.T, questions int) *workload.Workload {
 
 func TestPoolsAndJoins(t *testing.T) {
 	w := graph(t, 150)
-	for _, name := range []string{"random", "round-robin", "least-requests", "consistent-hash", "cache-aware", "power-of-two"} {
+	for _, p := range router.Policies() {
+		name := p.Name
+		if name == "recorded" {
+			continue
+		}
 		for _, scheduler := range engine.Schedulers() {
 			c := config(5, 9000, nil)
 			c.Engine = engineParams(t, scheduler.Name)
@@ -66,7 +70,7 @@ func TestPoolsAndJoins(t *testing.T) {
 					t.Fatalf("%s: request %d comes at %d, want %d: when both that it waits for have ended", name, id, r.ArrivalNs[id], want)
 				}
 			}
-			if len(used) != 5 && name != "consistent-hash" {
+			if len(used) != 5 && name != "consistent-hash" && name != "aibrix-vtc-basic" { // whose users have had too little to leave the first replica
 				t.Errorf("%s: replicas %v are used", name, used)
 			}
 		}
@@ -107,5 +111,57 @@ func TestBadPools(t *testing.T) {
 	var b workload.Builder
 	if err := b.Add(&workload.Request{Also: []int32{0}, After: workload.None, Prompt: 1, Output: 1, OutputID: workload.None}); err == nil {
 		t.Error("a request may wait for itself")
+	}
+}
+
+// A pool beside another that nobody asks for is a cluster of its own: whatever a
+// router compares, it does not look at replicas that it never sends to.
+func TestPoolIsACluster(t *testing.T) {
+	w := random(t, rng.New(12, 1, "alone"), 900, true)
+	second := *w
+	second.Pool = slices.Repeat([]int32{1}, w.Len())
+	half := slices.Max(w.ArrivalUs) * 500
+	run := func(p router.Policy, instances, first int, pools []Pool, w *workload.Workload) *Result {
+		c := config(3, 4000, nil)
+		if c.Pools = pools; pools != nil {
+			c.Replicas = 7
+		}
+		c.Events = []Event{{Kind: Fail, Replica: first + 1, AtNs: half / 2, BackNs: half, Retry: true}}
+		c.Sight = router.Sight{Instances: instances}
+		params := policy(t, p.Name)
+		switch g := params.(type) { // so that the guards act
+		case *router.SGLangCacheAware:
+			g.BalanceAbs, g.BalanceRatio = 2, 1.1
+		case *router.VLLMRouterCacheAware:
+			g.BalanceAbs = 2
+		}
+		r, err := new(Sim).Run(c, w, p.Name, params, 1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	three, four := Pool{3, linear{}, 4000}, Pool{4, linear{}, 4000}
+	drawless := []string{"round-robin", "sglang-cache-aware", "vllm-router-cache-aware", "sglang-bucket", "vllm-dp", "vllm-router-smetric", "smg-least-load"}
+	for _, p := range router.Policies() {
+		if p.Name == "recorded" {
+			continue
+		}
+		for _, instances := range []int{1, 2} {
+			alone := run(p, instances, 0, nil, w)
+			beside := run(p, instances, 0, []Pool{three, four}, w)
+			if !slices.Equal(alone.Replica, beside.Replica) || !slices.Equal(alone.FinishNs, beside.FinishNs) {
+				t.Errorf("%s, %d routers: requests go elsewhere because of replicas in a second pool", p.Name, instances)
+			}
+			if !slices.Contains(drawless, p.Name) {
+				continue
+			}
+			behind := run(p, instances, 4, []Pool{four, three}, &second)
+			for id, to := range alone.Replica {
+				if behind.Replica[id] != to+4 {
+					t.Fatalf("%s, %d routers: request %d goes to %d of the second pool, want %d", p.Name, instances, id, behind.Replica[id]-4, to)
+				}
+			}
+		}
 	}
 }

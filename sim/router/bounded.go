@@ -68,19 +68,19 @@ func (p *BoundedHash) Build(e Env) Router {
 	if p.Order == "rendezvous" {
 		return &boundedRendezvous{b}
 	}
-	b.ring = newRing(e.Replicas, p.VNodes)
+	b.ring = ringOf(&e, p.VNodes)
 	return &b
 }
 
 // Build implements Params.
 func (p *KubeAIPrefixHash) Build(e Env) Router {
 	first := Keyed{Key: "tokens", Tokens: p.PrefixTokens}
-	return &bounded{newRing(e.Replicas, p.VNodes), first.keys(e.Work), p.LoadFactor, 1}
+	return &bounded{ringOf(&e, p.VNodes), first.keys(e.Work), p.LoadFactor, 1}
 }
 
 // Build implements Params.
 func (p *SMGPrefixHash) Build(e Env) Router {
-	return &smgPrefixHash{newRing(e.Replicas, p.VNodes), newPrefixKeys(e.Work, p.PrefixTokens), p.LoadFactor}
+	return &smgPrefixHash{ringOf(&e, p.VNodes), newPrefixKeys(e.Work, p.PrefixTokens), p.LoadFactor}
 }
 
 type bounded struct {

@@ -55,17 +55,17 @@ type VLLMRouterHash struct {
 
 // Build implements Params.
 func (p *ConsistentHash) Build(e Env) Router {
-	return &consistentHash{ring: newRing(e.Replicas, p.VNodes), keys: p.keys(e.Work)}
+	return &consistentHash{ring: ringOf(&e, p.VNodes), keys: p.keys(e.Work)}
 }
 
 // Build implements Params.
 func (p *SessionAffinity) Build(e Env) Router {
-	return &consistentHash{ring: newRing(e.Replicas, p.VNodes), keys: keys{kind: "session"}}
+	return &consistentHash{ring: ringOf(&e, p.VNodes), keys: keys{kind: "session"}}
 }
 
 // Build implements Params.
 func (p *VLLMRouterHash) Build(e Env) Router {
-	return &vllmRouterHash{newRing(e.Replicas, p.VNodes)}
+	return &vllmRouterHash{ringOf(&e, p.VNodes)}
 }
 
 type consistentHash struct {

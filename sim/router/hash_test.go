@@ -278,7 +278,7 @@ func TestOneKey(t *testing.T) {
 func TestSkewOfFewPoints(t *testing.T) {
 	spread := func(vnodes int) float64 {
 		count := make([]float64, 8)
-		g := newRing(8, vnodes)
+		g := newRing(0, 8, vnodes)
 		v := &View{Replicas: 8, Up: all(8)}
 		for k := range uint64(20000) {
 			count[g.owner(rng.Mix(^k), v)]++

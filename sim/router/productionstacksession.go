@@ -48,7 +48,7 @@ func (p *ProductionStackSession) Build(e Env) Router {
 }
 
 func (p *ProductionStackSession) build(e Env) productionStackSession {
-	return productionStackSession{ring: newRing(e.Replicas, p.VNodes), windowNs: int64(p.WindowS * 1e9),
+	return productionStackSession{ring: ringOf(&e, p.VNodes), windowNs: int64(p.WindowS * 1e9),
 		recent: make([]int32, e.Replicas), seen: make([]bool, e.Replicas)}
 }
 

@@ -23,9 +23,10 @@ type point struct {
 	replica int32
 }
 
-func newRing(replicas, vnodes int) ring {
+// newRing returns the ring of the replicas from one to before another.
+func newRing(from, to, vnodes int) ring {
 	var g ring
-	for r := range replicas {
+	for r := from; r < to; r++ {
 		for v := range vnodes {
 			g.points = append(g.points, point{rng.Mix(uint64(r)<<32 | uint64(v)), int32(r)})
 		}
@@ -49,6 +50,12 @@ func newRing(replicas, vnodes int) ring {
 		g.first = append(g.first, at)
 	}
 	return g
+}
+
+// ringOf returns the ring of a router's pool.
+func ringOf(e *Env, vnodes int) ring {
+	from, to := e.span()
+	return newRing(from, to, vnodes)
 }
 
 // seek returns the first point at or after a key, clockwise.

@@ -155,13 +155,32 @@ type Queuer interface {
 
 // Env is what a policy is built for.
 type Env struct {
-	Replicas int
+	Replicas int         // of the cluster
+	From, To int         // replicas of the router's pool: from From to before To; all where To is 0
 	Random   *rng.Stream // the policy's own
 	Work     *workload.Workload
 	Step     engine.StepModel // of a replica, for policies that estimate times
 	KVTokens int64            // KV capacity of a replica
 	Routers  int              // that share the load without seeing each other, at least 1
 	Router   int              // which of them this is, from 0
+}
+
+// span returns the replicas that the router may ever send to: from the first to
+// before the second.
+func (e *Env) span() (from, to int) {
+	if e.To == 0 {
+		return 0, e.Replicas
+	}
+	return e.From, e.To
+}
+
+// pool lists the replicas of span.
+func (e *Env) pool() (all []int32) {
+	from, to := e.span()
+	for i := from; i < to; i++ {
+		all = append(all, int32(i))
+	}
+	return all
 }
 
 // Params are the parameters of a policy: a pointer to a tagged struct.

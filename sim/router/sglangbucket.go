@@ -28,13 +28,15 @@ type SGLangBucket struct {
 
 // Build implements Params.
 func (p *SGLangBucket) Build(e Env) Router {
-	r := &sglangBucket{SGLangBucket: *p, stream: e.Random, periodNs: int64(p.AdjustS * 1e9), chars: make([]int64, e.Replicas), most: make([]int64, e.Replicas)}
+	r := &sglangBucket{SGLangBucket: *p, stream: e.Random, periodNs: int64(p.AdjustS * 1e9), chars: make([]int64, e.Replicas)}
+	from, to := e.span()
+	r.from, r.most = from, make([]int64, to-from)
 	r.nextNs = r.periodNs
-	gap := int64(4096 / e.Replicas)
+	gap := int64(4096 / len(r.most))
 	for i := range r.most {
 		r.most[i] = int64(i+1)*gap - 1
 	}
-	r.most[e.Replicas-1] = math.MaxInt64
+	r.most[len(r.most)-1] = math.MaxInt64
 	return r
 }
 
@@ -44,7 +46,8 @@ type sglangBucket struct {
 	periodNs int64
 	nextNs   int64
 	chars    []int64   // by replica: sent within the window
-	most     []int64   // by replica: the end of its range, which begins after that of the one before
+	from     int       // first replica of the router's pool
+	most     []int64   // by replica of the pool: the end of its range, which begins after that of the one before
 	mean     int64     // characters a replica when the ranges were last set
 	sent     []lengthy // within the window from head on
 	head     int
@@ -64,7 +67,8 @@ func (r *sglangBucket) Route(id int32, v *View) int {
 		r.adjust()
 	}
 	chars := charsPerToken * int64(v.Work.Prompt[id])
-	low, high := slices.Min(r.chars), slices.Max(r.chars)
+	all := r.chars[r.from:][:len(r.most)]
+	low, high := slices.Min(all), slices.Max(all)
 	rule, chosen := "bucket", 0
 	if high-low > r.BalanceAbs && float64(high) > r.BalanceRatio*float64(low) {
 		rule, chosen = "imbalance", firstLeast(v.Up, r.chars)
@@ -72,6 +76,7 @@ func (r *sglangBucket) Route(id int32, v *View) int {
 		for r.most[chosen] < chars {
 			chosen++
 		}
+		chosen += r.from
 		if !v.IsUp(chosen) {
 			rule, chosen = "gone", int(v.Up[r.stream.IntN(len(v.Up))])
 		}

@@ -40,6 +40,6 @@ type SGLangCacheAware struct {
 func (p *SGLangCacheAware) Build(e Env) Router {
 	a := newTreeAffinity(e, &p.TreeGuard, &p.TreeStore)
 	a.smallest = p.Miss == "smallest-tree"
-	a.all = true
+	a.all = e.pool()
 	return &a
 }

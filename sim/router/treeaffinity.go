@@ -49,7 +49,7 @@ type treeAffinity struct {
 	abs       int32
 	ratio     float64
 	smallest  bool    // the miss path
-	all       bool    // replicas that are down count in the spread of loads
+	all       []int32 // replicas whose loads count in their spread, those that are down included; nil: those that are up
 	drop      bool    // a replica that goes is forgotten
 	processed []int64 // by replica: requests sent so far, which break ties; nil: the first index does
 	overload  float64 // share of KV memory in use above which loads count as far apart
@@ -135,16 +135,11 @@ func smallestTree(up []int32, size []int64) int {
 
 // imbalanced reports whether loads are far apart.
 func (a *treeAffinity) imbalanced(v *View) bool {
-	low, high := v.Requests[v.Up[0]], v.Requests[v.Up[0]]
-	if a.all {
-		for _, n := range v.Requests {
-			low, high = min(low, n), max(high, n)
-		}
-	} else {
-		for _, i := range v.Up {
-			low, high = min(low, v.Requests[i]), max(high, v.Requests[i])
-		}
+	counted := a.all
+	if counted == nil {
+		counted = v.Up
 	}
+	low, high := span(counted, func(i int32) int32 { return v.Requests[i] })
 	return high-low > a.abs && float64(high) > a.ratio*float64(low) || a.crowded(v)
 }
 

@@ -32,8 +32,9 @@ func (p *VLLMDP) Reads() Reading {
 // Build implements Params.
 func (p *VLLMDP) Build(e Env) Router {
 	clients := max(1, e.Routers)
+	from, to := e.span()
 	return &vllmDP{weight: p.WaitingWeight, others: int64(clients - 1),
-		start: int32(e.Replicas * e.Router / clients), supposed: newCorrections(e.Replicas)}
+		start: int32(from + (to-from)*e.Router/clients), supposed: newCorrections(e.Replicas)}
 }
 
 type vllmDP struct {

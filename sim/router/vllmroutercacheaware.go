@@ -29,7 +29,7 @@ type VLLMRouterCacheAware struct {
 func (p *VLLMRouterCacheAware) Build(e Env) Router {
 	a := newTreeAffinity(e, &TreeGuard{p.Threshold, p.BalanceAbs, p.BalanceRatio},
 		&TreeStore{Unit: "chars", MaxTreeChars: p.MaxTreeChars, EvictionS: p.EvictionS, Down: p.Down})
-	a.all = true
+	a.all = e.pool()
 	r := &vllmRouterCacheAware{treeAffinity: a}
 	if p.Sessions {
 		r.sessions = newStickySessions(e.Work, p.SessionTTLS, p.EvictionS, int(p.MaxTreeChars))

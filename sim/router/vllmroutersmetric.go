@@ -66,11 +66,8 @@ func (r *vllmRouterSMetric) Route(id int32, v *View) int {
 	d := v.Decide("work")
 	holder, cheapest, inTime, anyInTime := none, none, false, false
 	var least float64
-	for step := range v.Replicas {
-		i := (r.turn + step) % v.Replicas
-		if !v.IsUp(i) {
-			continue
-		}
+	for step := range v.Up {
+		i := int(v.Up[(r.turn+step)%len(v.Up)])
 		queued := r.pending[i] + r.cost(v.Work.Prompt[id], r.known[i])
 		meets := r.meets(queued, i, v.Work.Prompt[id])
 		anyInTime = anyInTime || meets
