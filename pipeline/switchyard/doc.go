@@ -14,7 +14,7 @@
 // Beside these, capacity finds the largest load that each router carries, by
 // bisection over simulations (capacity, probes); calibrate fits a server to
 // measured requests (calibration, coefficients), and timeline exports the steps
-// of a replica.
+// of a replica; diagnose measures the diagnoser of live models.
 //
 // `reproduce` runs those that have expectations, built in or in a file, and
 // prints the verdicts: what agrees with what was published.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -48,6 +50,10 @@ func TestShownCommandsWork(t *testing.T) {
 	}
 	write("conversation.jsonl", conversation())
 	write("answers.csv", answers())
+	write("questions.csv", rowQuestions)
+	write("failures.csv", labelledFailures)
+	arithmetic := httptest.NewServer(http.HandlerFunc(serveArithmetic))
+	defer arithmetic.Close()
 	write("rate-2.csv", measuredRun(500))
 	write("rate-4.csv", measuredRun(250))
 	write(".config/fish/completions/none", "")
@@ -62,7 +68,7 @@ func TestShownCommandsWork(t *testing.T) {
 			continue
 		}
 		cmd := exec.Command("bash", "-euc", `fpath=("" "$HOME"); `+e.scaledCommand())
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+dir)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+dir, "LLM_URL="+arithmetic.URL, "LLM_KEY="+toyKey)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("%s: %s: %v\n%s", e.where, e.scaledCommand(), err, out)
 		}

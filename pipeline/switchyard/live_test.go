@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -244,4 +245,48 @@ func TestKeysStayOut(t *testing.T) {
 			t.Errorf("broken %v: the key is in %q", broken, out[max(0, at-100):at+len(toyKey)])
 		}
 	}
+}
+
+// What README.md's live experiment asks about, and a failure to diagnose.
+const (
+	rowQuestions = "question,answer,table\n1,2,1: 1+1; 2: 2+3\n2,5,1: 1+1; 2: 2+3\n1,9,1: 4+5; 2: 7+8\n2,15,1: 4+5; 2: 7+8\n"
+
+	labelledFailures = "run,question,answer,module,output,mistaken\nr1,1,2,locate,2+3,1\nr1,1,2,solve,final answer: 5,0\n"
+)
+
+// serveArithmetic answers README.md's prompts: the small model adds one too
+// many, the large one copies another row.
+func serveArithmetic(w http.ResponseWriter, r *http.Request) {
+	var call struct {
+		Model    string
+		Messages []struct{ Content string }
+	}
+	if err := json.NewDecoder(r.Body).Decode(&call); err != nil || len(call.Messages) != 1 {
+		http.Error(w, "no call", http.StatusBadRequest)
+		return
+	}
+	text, reply := call.Messages[0].Content, "[[verdict: no]]"
+	small := strings.Contains(call.Model, "-7b")
+	var row, x, y int
+	switch {
+	case strings.Contains(text, "Judge module 1 (locate)"):
+		reply = "It copied another row. [[verdict: yes]]"
+	case strings.HasPrefix(text, "Copy the task of row "):
+		_, table, _ := strings.Cut(text, ": ")
+		_, _ = fmt.Sscanf(text, "Copy the task of row %d", &row)
+		if !small {
+			row = 3 - row
+		}
+		_, task, _ := strings.Cut(table, fmt.Sprintf("%d: ", row))
+		reply, _, _ = strings.Cut(task, ";")
+	case strings.HasPrefix(text, "Solve"):
+		_, task, _ := strings.Cut(text, ": ")
+		_, _ = fmt.Sscanf(task, "%d+%d", &x, &y)
+		if small {
+			x++
+		}
+		reply = fmt.Sprintf("final answer: %d", x+y)
+	}
+	quoted, _ := json.Marshal(reply)
+	fmt.Fprintf(w, `{"choices": [{"message": {"content": %s}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 9, "completion_tokens": 4}}`, quoted)
 }

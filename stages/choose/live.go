@@ -67,3 +67,13 @@ func (l live) pool(sys *system, at sample) (*pool, error) {
 	}
 	return p, nil
 }
+
+// Live returns the plan's first live world that has a diagnoser, or nil.
+func (p *Plan) Live() *endpoint.Live {
+	for _, s := range p.settings {
+		if l, ok := s.world.source.(live); ok && l.Diagnoses() {
+			return l.Live
+		}
+	}
+	return nil
+}

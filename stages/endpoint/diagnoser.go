@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"text/template"
@@ -153,20 +154,25 @@ type Diagnoser struct {
 
 // NewDiagnoser returns the diagnoser of a world of l.
 func (l *Live) NewDiagnoser(w *World) (*Diagnoser, error) {
+	judge, err := l.judge(w.client)
+	if err != nil {
+		return nil, err
+	}
 	p := l.diagnoser
-	if p == nil {
-		return nil, errors.New("the world has no diagnoser: add a section diagnoser with a model")
-	}
-	d := &Diagnoser{world: w, description: p.Description, all: p.Asks == "all", seen: map[string]struct{}{}}
-	for _, m := range l.models {
-		if m.Name == p.Model {
-			d.judge = NewJudge(w.client, m, p)
-		}
-	}
+	d := &Diagnoser{world: w, judge: judge, description: p.Description, all: p.Asks == "all", seen: map[string]struct{}{}}
 	if d.description == "" {
 		d.description = describe(w.graph)
 	}
 	return d, nil
+}
+
+// judge is the model that the diagnoser's section names.
+func (l *Live) judge(c *Client) (*Judge, error) {
+	if l.diagnoser == nil {
+		return nil, errors.New("the world has no diagnoser: add a section diagnoser with a model")
+	}
+	at := slices.IndexFunc(l.models, func(m Model) bool { return m.Name == l.diagnoser.Model })
+	return NewJudge(c, l.models[at], l.diagnoser), nil // openDiagnoser has found it
 }
 
 // describe says who reads whom.

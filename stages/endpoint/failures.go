@@ -269,3 +269,17 @@ func measure(failures []Labelled, verdicts [][]Judgement) Accuracy {
 	out.Named, out.NamedLo, out.NamedHi = named/n, wilson.Lo, wilson.Hi
 	return out
 }
+
+// Measure measures the world's diagnoser on labelled failures, whose answers
+// are kept beside those of the world.
+func (l *Live) Measure(ctx context.Context, seed uint64, failures []Labelled) (Accuracy, error) {
+	client, err := l.Client(seed)
+	if err != nil {
+		return Accuracy{}, err
+	}
+	judge, err := l.judge(client)
+	if err != nil {
+		return Accuracy{}, err
+	}
+	return Measure(ctx, judge, failures, l.parallel())
+}

@@ -398,12 +398,8 @@ func (l *Live) Worlds(ctx context.Context, g *compound.Graph, seed uint64, repli
 			order[i], order[j] = order[j], order[i]
 		}
 	}
-	parallel := 0
-	for _, server := range l.servers {
-		parallel += server.Concurrency
-	}
 	world := func(of []int) *World {
-		w := &World{system: s, ctx: ctx, client: client, parallel: parallel, runs: map[string][]Trace{}}
+		w := &World{system: s, ctx: ctx, client: client, parallel: l.parallel(), runs: map[string][]Trace{}}
 		slices.Sort(of) // in the order of the file
 		for _, q := range of {
 			w.questions = append(w.questions, l.questions[q])
@@ -412,6 +408,14 @@ func (l *Live) Worlds(ctx context.Context, g *compound.Graph, seed uint64, repli
 	}
 	n := l.params.Train
 	return world(order[:n]), world(order[n : n+l.params.Test]), nil
+}
+
+// parallel is how many calls may be in flight together.
+func (l *Live) parallel() (n int) {
+	for _, server := range l.servers {
+		n += server.Concurrency
+	}
+	return n
 }
 
 // Doubts are what a reader of the results should know.
