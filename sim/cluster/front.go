@@ -93,7 +93,7 @@ func (f *front) reset(c Config, w *workload.Workload, cache *engine.Cache, polic
 		}))
 		in.view = router.View{
 			Replicas: c.Replicas, Requests: in.requests, Tokens: in.tokens, Gauges: in.view.Gauges,
-			KVTokens: pool.KVTokens, Cache: cache, Work: w, Outputs: known,
+			KVTokens: pool.KVTokens, Cache: cache, Work: w, Outputs: known, Settled: f.loads != "policy",
 		}
 		switch f.loads {
 		case "live":

@@ -41,6 +41,9 @@ type View struct {
 	// Reads counts how often Gauges were read, by which a policy that corrects
 	// them itself knows that they have been overwritten.
 	Reads int64
+	// Settled is whether Sight.Loads says how metrics are corrected, so that a
+	// policy does not do so on its own.
+	Settled bool
 
 	KVTokens int64         // KV capacity of a replica
 	Cache    *engine.Cache // live

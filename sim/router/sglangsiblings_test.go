@@ -170,11 +170,12 @@ func TestSMGLeastLoad(t *testing.T) {
 	g := m.v.Gauges
 	m.goes(0, []int32{2, 1}, 1, "requests")
 	m.goes(1, []int32{1, 1}, 0, "requests")
+	m.v.Reads++
 	g[0] = Gauge{Prefill: 1000, Read: true}
 	m.goes(2, []int32{0, 0}, 1, "score") // .5 s against nothing in flight
 	g[0].Prefill = 1023
 	m.goes(3, []int32{0, 1}, 0, "score") // .5115 s against one request of 1,024: .512 s
-	m.v.NowNs = 10e9
+	m.v.Reads++
 	g[0], g[1] = Gauge{Prefill: 1000, Read: true}, Gauge{Prefill: 690, KVTokens: 50000, Read: true}
 	m.goes(4, []int32{0, 0}, 1, "score") // .5 against .345 + .15 = .495
 	m.goes(5, []int32{0, 0}, 0, "score") // 100 tokens more since: .545
@@ -182,7 +183,9 @@ func TestSMGLeastLoad(t *testing.T) {
 	if math.Abs(d.Score[0]-.5) > 1e-12 || math.Abs(d.Terms[0][1]-.395) > 1e-12 || math.Abs(d.Terms[1][1]-.15) > 1e-12 {
 		t.Errorf("scores %v of %v", d.Score, d.Terms)
 	}
-	m.v.NowNs = 20e9 // polled anew, and the same: what was sent has been done
+	m.v.NowNs = 25e9                     // no poll yet, whatever the policy's own period is: section view has another
+	m.goes(5, []int32{0, 0}, 1, "score") // 100 more at either: .55 against .545
+	m.v.Reads++                          // polled anew, and the same: what was sent has been done
 	m.goes(4, []int32{0, 0}, 1, "score")
 	g[1].KVTokens = 90000
 	m.goes(4, []int32{0, 0}, 0, "score")
@@ -194,4 +197,21 @@ func TestSMGLeastLoad(t *testing.T) {
 	if kv := m.v.Decision.Terms[1][1]; math.Abs(kv-149.85) > 1e-9 {
 		t.Errorf("full memory costs %v s, want 149.85", kv)
 	}
+}
+
+// Where section view says how metrics are corrected, a policy leaves that to it.
+func TestSettledMetricsAreLeftAlone(t *testing.T) {
+	m := newTreeMoves(t, "smg-least-load", 2, []int64{-1, -1}, nil)
+	m.v.Settled = true
+	m.v.Gauges[0], m.v.Gauges[1] = Gauge{Prefill: 50, Read: true}, Gauge{Read: true}
+	m.goes(0, nil, 1, "score")
+	m.goes(1, nil, 1, "score") // 100 tokens were sent there, which metrics alone do not say
+	d := newTreeMoves(t, "vllm-dp", 2, []int64{-1, -1}, nil)
+	d.r = (&VLLMDP{WaitingWeight: 4}).Build(Env{Replicas: 2, Routers: 3})
+	d.v.Settled = true
+	d.goes(0, nil, 0, "least")
+	d.goes(1, nil, 0, "least")
+	d.v.Settled = false
+	d.goes(0, nil, 0, "least")
+	d.goes(1, nil, 1, "least") // two picks of the other clients are supposed
 }

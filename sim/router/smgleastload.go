@@ -28,19 +28,17 @@ func (p *SMGLeastLoad) Reads() Reading {
 
 // Build implements Params.
 func (p *SMGLeastLoad) Build(e Env) Router {
-	return &smgLeastLoad{SMGLeastLoad: *p, since: make([]int64, e.Replicas), last: make([]Gauge, e.Replicas)}
+	return &smgLeastLoad{SMGLeastLoad: *p, since: newCorrections(e.Replicas)}
 }
 
 type smgLeastLoad struct {
 	SMGLeastLoad
-	since []int64 // by replica: prompt tokens dispatched since its metrics were read
-	last  []Gauge // metrics as of the last decision
-	poll  int64   // number of the poll before it
+	since corrections // prompt tokens dispatched since metrics were read
 }
 
 func (r *smgLeastLoad) Route(id int32, v *View) int {
 	v.Believed = none
-	r.refresh(v)
+	r.since.refresh(v)
 	any := false
 	for _, i := range v.Up {
 		any = any || v.Gauges[i].Read
@@ -60,7 +58,7 @@ func (r *smgLeastLoad) Route(id int32, v *View) int {
 			d.Score[i], d.Terms[0][i], d.Terms[1][i] = score, drain, kv
 		}
 	}
-	r.since[best] += int64(v.Work.Prompt[id])
+	r.since.add(best, int64(v.Work.Prompt[id]), v)
 	return int(best)
 }
 
@@ -71,25 +69,9 @@ func (r *smgLeastLoad) seconds(i int, v *View, any bool) (drain, kv float64) {
 	switch {
 	case g.Read:
 		k := min(float64(g.KVTokens)/float64(v.KVTokens), .999)
-		return float64(g.Prefill+r.since[i]) / r.Throughput, r.KVWeight * k / (1 - k)
+		return float64(g.Prefill+r.since.added[i]) / r.Throughput, r.KVWeight * k / (1 - k)
 	case any:
 		return float64(v.Requests[i]) * r.MeanPrefill / r.Throughput, 0
 	}
 	return float64(v.Requests[i]), 0
-}
-
-// refresh empties the counts of what was dispatched once metrics have been read
-// anew: when the poll is due, or a replica's have changed.
-func (r *smgLeastLoad) refresh(v *View) {
-	if ns := int64(r.PollMs * 1e6); ns == 0 || v.NowNs/ns != r.poll {
-		clear(r.since)
-		if ns > 0 {
-			r.poll = v.NowNs / ns
-		}
-	}
-	for i, g := range v.Gauges {
-		if g != r.last[i] {
-			r.last[i], r.since[i] = g, 0
-		}
-	}
 }

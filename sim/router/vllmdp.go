@@ -61,7 +61,7 @@ func (r *vllmDP) Route(_ int32, v *View) int {
 			best, least, after = i, score, i >= r.start
 		}
 	}
-	r.supposed.added[best] += r.others
+	r.supposed.add(best, r.others, v)
 	return int(best)
 }
 
@@ -88,5 +88,12 @@ func (c *corrections) refresh(v *View) {
 	if v.Reads != c.reads {
 		c.reads = v.Reads
 		clear(c.added)
+	}
+}
+
+// add notes a correction, unless the view settles those.
+func (c *corrections) add(replica int32, n int64, v *View) {
+	if !v.Settled {
+		c.added[replica] += n
 	}
 }
