@@ -13,6 +13,7 @@ import (
 
 	"github.com/duckdb/duckdb-go/v2"
 
+	"switchyard/sim/lru"
 	"switchyard/stages/stats"
 )
 
@@ -209,6 +210,15 @@ func TestMacros(t *testing.T) {
 		near("ci_hi", hi, in.Hi, true)
 		near("ratio_lo", ratioLo, ratio.Lo, ratio.Shape == stats.Bounded)
 		near("ratio_hi", ratioHi, ratio.Hi, ratio.Shape == stats.Bounded)
+	}
+	for _, c := range []float64{0, 0.5, 10, 41.7, 150, 299, 300, 1000} {
+		var hits float64
+		if err := db.QueryRow(fmt.Sprintf("SELECT che_hit_rate(zipf_shares(300, 1.1), %v)", c)).Scan(&hits); err != nil {
+			t.Fatal(err)
+		}
+		if want := lru.HitRate(lru.Zipf(300, 1.1), c); math.Abs(hits-want) > 1e-9 {
+			t.Errorf("che_hit_rate of %v items is %v, expected %v", c, hits, want)
+		}
 	}
 	var none sql.NullFloat64
 	if err := db.QueryRow("SELECT coalesce(ci_lo(a), ratio_hi(a, b)) FROM (SELECT 1.0 AS a, 2.0 AS b)").Scan(&none); err != nil || none.Valid {
