@@ -24,7 +24,8 @@
 // which none is changed: key, what was asked, answer, tokens, latency, attempts
 // and dollars. A second run makes no call and writes the same tables to the
 // byte. A process that is killed loses the answers that were in flight and no
-// other. Goroutines and processes may share the file. Costs are computed from
+// other, so to interrupt a run twice does no harm. Goroutines and processes may
+// share the file. Costs are computed from
 // the tokens that are kept and the prices of the experiment file, so that new
 // prices need no new answers. Where a server counts no tokens, 4 characters are
 // one, and the rows say so.
