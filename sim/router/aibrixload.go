@@ -106,7 +106,7 @@ func (r *aibrixVTC) Route(id int32, v *View) int {
 	v.Believed = -1
 	u := r.users.of[id]
 	if u == none {
-		v.Decide("no user")
+		v.candidates("no user", v.Up...)
 		return int(v.Up[r.stream.IntN(len(v.Up))])
 	}
 	r.users.expire(v.NowNs)

@@ -40,7 +40,7 @@ type clairvoyant struct {
 }
 
 func (c *clairvoyant) Route(id int32, v *View) int {
-	d := v.Decide("")
+	d := v.Decide("least")
 	prompt, output := int64(v.Work.Prompt[id]), int64(v.Work.Output[id])
 	best, least := v.Up[0], 0.0
 	for k, i := range v.Up {

@@ -75,8 +75,9 @@ type consistentHash struct {
 
 func (h *consistentHash) Route(id int32, v *View) int {
 	v.Believed = -1
-	v.Decide("owner")
-	return h.ring.owner(h.keys.of(id, v.Work), v)
+	owner := h.ring.owner(h.keys.of(id, v.Work), v)
+	v.candidates("owner", int32(owner))
+	return owner
 }
 
 type vllmRouterHash struct{ ring ring }
@@ -85,9 +86,9 @@ func (h *vllmRouterHash) Route(id int32, v *View) int {
 	v.Believed = -1
 	owner := int(h.ring.points[h.ring.seek(sessionKey(id, v.Work))].replica)
 	if v.IsUp(owner) {
-		v.Decide("owner")
+		v.candidates("owner", int32(owner))
 		return owner
 	}
-	v.Decide("owner-down")
+	v.candidates("owner-down", v.Up[0])
 	return int(v.Up[0])
 }

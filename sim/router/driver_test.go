@@ -1,6 +1,7 @@
 package router
 
 import (
+	"math"
 	"testing"
 
 	"switchyard/sim/engine"
@@ -198,8 +199,25 @@ func (r *within) Route(id int32, v *View) int {
 	if to != Hold && (v.Believed < none || v.Believed > v.Work.Prompt[id]) {
 		r.t.Fatalf("%s believes %d tokens of %d", r.name, v.Believed, v.Work.Prompt[id])
 	}
-	if r.explained && to != Hold && v.Decision.Rule == "" {
-		v.Decision = nil
+	if r.explained && to != Hold {
+		if v.Decision.Rule == "" {
+			r.t.Fatalf("%s names no rule for request %d", r.name, id)
+		}
+		scored := 0
+		for i, s := range v.Decision.Score {
+			switch {
+			case math.IsNaN(s):
+			case !v.IsUp(i):
+				r.t.Fatalf("%s scores replica %d, which is down", r.name, i)
+			default:
+				scored++
+			}
+		}
+		// The released Preble may choose beside its candidates.
+		if scored == 0 || math.IsNaN(v.Decision.Score[to]) && r.name != "preble-code" {
+			r.t.Fatalf("%s, rule %s: of scores %v the chosen replica %d has none", r.name, v.Decision.Rule, v.Decision.Score, to)
+		}
 	}
+	v.Decision = nil
 	return to
 }

@@ -69,6 +69,9 @@ func (d *dualMap) Route(id int32, v *View) int {
 		for _, i := range v.Up {
 			e.Cached[i] = d.belief.cached[i] * d.belief.block
 			e.Terms[0][i], e.Terms[1][i] = float64(d.books.prefill[i]), float64(d.uncached(id, i, v))
+			if !keyed {
+				e.Score[i] = e.Terms[0][i]
+			}
 		}
 		if keyed {
 			first := highest(key, v.Up, 1, -1)

@@ -28,7 +28,10 @@ func (*LeastRequests) Build(e Env) Router { return leastRequests{e.Random} }
 
 type leastRequests struct{ stream *rng.Stream }
 
-func (r leastRequests) Route(_ int32, v *View) int { return argmin(v.Up, v.Requests, r.stream) }
+func (r leastRequests) Route(_ int32, v *View) int {
+	explainLoads(v, "least", v.Up)
+	return argmin(v.Up, v.Requests, r.stream)
+}
 
 // LeastTokens takes the replica with the fewest outstanding tokens.
 type LeastTokens struct{}
@@ -38,7 +41,14 @@ func (*LeastTokens) Build(e Env) Router { return leastTokens{e.Random} }
 
 type leastTokens struct{ stream *rng.Stream }
 
-func (r leastTokens) Route(_ int32, v *View) int { return argmin(v.Up, v.Tokens, r.stream) }
+func (r leastTokens) Route(_ int32, v *View) int {
+	if d := v.Decide("least"); d != nil {
+		for _, i := range v.Up {
+			d.Score[i] = float64(v.Tokens[i])
+		}
+	}
+	return argmin(v.Up, v.Tokens, r.stream)
+}
 
 // argmin returns which of the replicas in up has the smallest load, drawn
 // uniformly where there are several; it draws only then.

@@ -21,6 +21,9 @@ type powerOfTwo struct{ stream *rng.Stream }
 
 func (r powerOfTwo) Route(_ int32, v *View) int {
 	a, b := two(v.Up, r.stream)
+	if d := v.Decide("draws"); d != nil {
+		d.Score[a], d.Score[b] = float64(v.Requests[a]), float64(v.Requests[b])
+	}
 	if v.Requests[b] < v.Requests[a] {
 		return b
 	}

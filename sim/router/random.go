@@ -19,4 +19,7 @@ func (*Random) Build(e Env) Router { return random{e.Random} }
 
 type random struct{ stream *rng.Stream }
 
-func (r random) Route(_ int32, v *View) int { return int(v.Up[r.stream.IntN(len(v.Up))]) }
+func (r random) Route(_ int32, v *View) int {
+	v.candidates("draw", v.Up...)
+	return int(v.Up[r.stream.IntN(len(v.Up))])
+}

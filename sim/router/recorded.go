@@ -41,8 +41,10 @@ func (*Recorded) Check(w *workload.Workload, replicas int) error {
 type recorded struct{}
 
 func (recorded) Route(id int32, v *View) int {
-	if v.Work.Served == nil {
-		return 0
+	to := 0
+	if v.Work.Served != nil {
+		to = max(0, int(v.Work.Served[id])-1)
 	}
-	return max(0, int(v.Work.Served[id])-1)
+	v.candidates("recorded", int32(to))
+	return to
 }

@@ -23,8 +23,9 @@ type rendezvousHash struct{ keys keys }
 
 func (h *rendezvousHash) Route(id int32, v *View) int {
 	v.Believed = -1
-	v.Decide("owner")
-	return highest(h.keys.of(id, v.Work), v.Up, 0, -1)
+	owner := highest(h.keys.of(id, v.Work), v.Up, 0, -1)
+	v.candidates("owner", int32(owner))
+	return owner
 }
 
 // highest returns the replica in up with the highest weight for a key, the one

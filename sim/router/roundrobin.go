@@ -25,5 +25,6 @@ func (r *roundRobin) Route(_ int32, v *View) int {
 		at = 0
 	}
 	r.next = v.Up[at] + 1
+	v.candidates("turn", v.Up[at])
 	return int(v.Up[at])
 }

@@ -82,7 +82,7 @@ type Gauge struct {
 // Decision is what a policy says of one choice; slices have one entry a replica.
 type Decision struct {
 	Rule   string       // that decided: affinity, miss, imbalance ...
-	Score  []float64    // the policy's own, NaN for a replica that was no candidate
+	Score  []float64    // the policy's own, NaN for a replica that was no candidate; 0 for the candidates of a policy that compares none
 	Terms  [3][]float64 // what Score is made of, named by Policy.Terms; NaN without
 	Cached []int32      // prompt tokens that the policy believes to be cached there; -1 without a belief
 }
@@ -104,6 +104,15 @@ func (v *View) Decide(rule string) *Decision {
 		d.Cached = append(d.Cached, -1)
 	}
 	return d
+}
+
+// candidates fills the decision of a policy that compares nothing.
+func (v *View) candidates(rule string, replicas ...int32) {
+	if d := v.Decide(rule); d != nil {
+		for _, i := range replicas {
+			d.Score[i] = 0
+		}
+	}
 }
 
 func blank(s []float64, n int) []float64 {

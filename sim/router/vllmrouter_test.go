@@ -37,6 +37,9 @@ func TestVLLMRouterKVAware(t *testing.T) {
 	off.goes(1, []int32{1, 0}, 1, "miss")
 	off.v.Up = []int32{1}
 	off.goes(1, []int32{0, 9}, 1, "only")
+	if off.v.Believed != none || off.v.Decision.Score[1] != 9 {
+		t.Errorf("believed are %d tokens of one replica that is not looked at, want none; scores %v", off.v.Believed, off.v.Decision.Score)
+	}
 }
 
 // Random events and choices: guesses and events together are what sets of

@@ -37,10 +37,12 @@ type vllmRouterKVAware struct {
 }
 
 func (r *vllmRouterKVAware) Route(id int32, v *View) int {
-	v.Believed = 0
 	whole := r.guesses.text.whole(v.Work.Prompt[id])
 	if len(v.Up) == 1 || whole == 0 {
-		v.Decide("only")
+		explainLoads(v, "only", v.Up)
+		if v.Believed = 0; whole > 0 {
+			v.Believed = none // it does not look
+		}
 		return firstLeast(v.Up, v.Requests)
 	}
 	r.guesses.match(v.Work.Leaf[id], v, r.tokens)

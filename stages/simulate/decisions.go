@@ -16,10 +16,10 @@ type Decision struct {
 	TimeUs  int64 `parquet:"time_us,delta" unit:"us" doc:"when the router decided, since the first arrival"`
 	Router  int32 `parquet:"instance,dict" doc:"which of several routers decided"`
 
-	Rule      string    `parquet:"rule,dict" doc:"rule of the policy that decided: affinity, miss, imbalance ...; empty for policies with one rule"`
+	Rule      string    `parquet:"rule,dict" doc:"rule of the policy that decided: affinity, miss, imbalance ..."`
 	Up        bool      `parquet:"up" doc:"whether the replica took requests"`
 	Chosen    bool      `parquet:"chosen" doc:"whether it was chosen"`
-	Score     *float64  `parquet:"score" doc:"the policy's score of the replica, in the policy's own unit and direction; NULL where it was no candidate"`
+	Score     *float64  `parquet:"score" doc:"the policy's score of the replica, in the policy's own unit and direction; NULL where it was no candidate; 0 for the candidates of a policy that compares none"`
 	Terms     []float64 `parquet:"terms" doc:"what the score is made of, in the order of term_names; empty without"`
 	TermNames []string  `parquet:"term_names,dict" doc:"names of terms"`
 	Believed  *int32    `parquet:"believed_tokens" unit:"token" doc:"prompt tokens that the router believed to be cached there; NULL without a belief"`
