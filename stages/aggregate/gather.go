@@ -29,6 +29,7 @@ type configuration struct {
 	fate                 // of all requests, over all replications
 	load         float64 // of dispatch, as asked for; 0 in other jobs
 	source       string  // of the requests, as in cells; empty in other jobs
+	policy       string  // of the router, as in cells; empty in other jobs
 
 	saturated bool
 	open      bool      // whether it is saturated is for its backlog to tell
@@ -51,6 +52,7 @@ type cell struct {
 	fate
 	load        float64
 	source      string
+	policy      string
 	saturated   bool // known before the run
 	open        bool // nothing is
 	model, kind *string
@@ -87,7 +89,7 @@ func gatherServed(rows []simulate.Cell) ([]*configuration, error) {
 			},
 			replication: r.Replication, row: reflect.ValueOf(r).Elem(),
 			arrived: r.Arrived, taken: r.Arrived - r.Turned, completed: r.Completed, measured: r.Measured,
-			fate: fate{r.Requests, r.Finished, r.Rejected, r.TimedOut, r.Failed}, source: r.Source,
+			fate: fate{r.Requests, r.Finished, r.Rejected, r.TimedOut, r.Failed}, source: r.Source, policy: r.Policy,
 		}
 	}
 	return gather(served, cells)
@@ -152,7 +154,7 @@ func gather(m *measures, cells []cell) ([]*configuration, error) {
 
 func newConfiguration(m *measures, cell *cell) *configuration {
 	c := &configuration{
-		Where: cell.Where, measures: m, model: cell.model, kind: cell.kind, source: cell.source, load: cell.load,
+		Where: cell.Where, measures: m, model: cell.model, kind: cell.kind, source: cell.source, policy: cell.policy, load: cell.load,
 		values: make([][]float64, len(m.list)), theory: make([]float64, len(m.list)),
 		timing: slices.Clone(cell.warnings),
 	}

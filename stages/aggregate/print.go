@@ -16,7 +16,7 @@ import (
 
 const (
 	printWidth   = 100
-	mostPoints   = 12 // blocks printed of a job; the tables hold all
+	mostPoints   = 24 // blocks printed of a job; the tables hold all
 	mostLabel    = 30 // runes of a router's label, and of the baseline's in a heading
 	mostWarnings = 8
 )
@@ -87,7 +87,7 @@ func (l *legend) print(w io.Writer) {
 		fmt.Fprintln(w, "SE    standard errors between mean and steady-state theory; a short run that starts empty lies below")
 	}
 	if l.ties {
-		fmt.Fprintln(w, "1=    not told apart from the best (paired t test, Holm's correction, 5 %)")
+		fmt.Fprintln(w, "=     not told apart from the best of that rank (paired t test, Holm's correction, 5 %)")
 	}
 	if l.saturated {
 		fmt.Fprintln(w, "sat.  saturated: cannot keep up with its arrivals; latency depends on the run's length, no ratio")
@@ -106,6 +106,7 @@ func (p *point) print(w io.Writer, l *legend) {
 	fmt.Fprintln(w, clip(join(" on ", p.load(), p.cluster), printWidth))
 	wrap(w, "", p.title())
 	unit, scale := timeUnit(list)
+	p.printBounds(w, list, unit, scale)
 	columns := []column{
 		{head: "", left: true}, {head: "router", left: true},
 		{head: "mean E2E, " + unit}, {head: "p99 E2E, " + unit}, {head: "hit rate"},

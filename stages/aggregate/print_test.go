@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -156,6 +157,37 @@ func TestRankingTellsOnlyWhatPairsTell(t *testing.T) {
 		if c.rank != want[c.Router] {
 			t.Errorf("%s has rank %q, expected %q", c.Router, c.rank, want[c.Router])
 		}
+	}
+}
+
+// Ranks below the first are shared in the same way: each by those that are not
+// told apart from its best.
+func TestLowerRanksAreShared(t *testing.T) {
+	s := small
+	s.replications = 10
+	s.routers = []string{"a", "b", "c", "d", "e"}
+	s.each = func(c *simulate.Cell, r *rand.Rand) {
+		level := map[string]float64{"a": 1e6, "b": 1.1e6, "c": 1.1001e6, "d": 1.2e6, "e": 1.2001e6}[c.Router]
+		latency(c, level, 0.001, r)
+		c.Policy = c.Router
+		if c.Router == "c" {
+			c.Policy = clairvoyant
+		}
+		c.E2EBoundUs = number(0.25e6)
+	}
+	r := mustAnalyse(t, s.cells(26), Options{})
+	want := map[string]string{"a": "1", "b": "2=", "c": "2=", "d": "4=", "e": "4="}
+	for _, c := range r.points[0].ranking() {
+		if c.rank != want[c.Router] {
+			t.Errorf("%s has rank %q, expected %q", c.Router, c.rank, want[c.Router])
+		}
+	}
+	var b bytes.Buffer
+	if err := r.Print(&b); err != nil {
+		t.Fatal(err)
+	}
+	if text := b.String(); !regexp.MustCompile(`mean E2E: lower bound 0\.25 s, best clairvoyant 1\.1 s \(c\), best other 1 s \(a\): 0 % to gain in sight`).MatchString(text) {
+		t.Errorf("printed\n%s", text)
 	}
 }
 

@@ -16,15 +16,17 @@ const alpha = 0.05
 type ranked struct {
 	*configuration
 	level float64 // mean of the first metric, NaN without a value
-	tied  bool    // with the best
+	place int     // of the best of its rank, from 1; 0 where it is not ranked
+	tied  bool    // with others
 	rank  string  // "1", "1=", "3", "sat."; "none" without a value
 }
 
 // ranking orders a point's configurations by their first metric, best
 // first; saturated ones come last, whatever their mean, and what has no value
 // after them. Those that a paired t test against the best, corrected by Holm
-// over all of them, does not tell apart from it share its rank. With one
-// replication there is no test and nobody shares.
+// over all others, does not tell apart from it share its rank; the best of those
+// that are left leads the next rank in the same way. With one replication there
+// is no test and only equals share.
 func (p *point) ranking() []ranked {
 	list := make([]ranked, len(p.configs))
 	for i, c := range p.configs {
@@ -48,10 +50,11 @@ func (p *point) ranking() []ranked {
 			r.rank = "none"
 		case r.saturated:
 			r.rank = "sat."
-		case r.tied:
-			r.rank = "1="
 		default:
-			r.rank = strconv.Itoa(i + 1)
+			r.rank = strconv.Itoa(r.place)
+			if r.tied {
+				r.rank += "="
+			}
 		}
 	}
 	return list
@@ -68,21 +71,30 @@ func (r *ranked) class() int {
 	return 0
 }
 
-// tie marks those that are not told apart from the first, and the first where
-// there are any.
+// tie gives those that can be ranked their places.
 func tie(list []ranked) {
-	if len(list) < 2 {
-		return
+	metric := 0
+	if len(list) > 0 {
+		metric = list[0].measures.of(list[0].mean)
 	}
-	ps := make([]float64, len(list)-1)
-	metric := list[0].measures.of(list[0].mean)
-	for i := range ps {
-		x, y := pairs(list[i+1].configuration, list[0].configuration, metric)
-		ps[i] = stats.Paired(x, y, level).P
-	}
-	for i, p := range stats.Holm(ps) {
-		if p > alpha || list[i+1].level == list[0].level {
-			list[0].tied, list[i+1].tied = true, true
+	for best := range list {
+		if list[best].place > 0 {
+			continue
+		}
+		list[best].place = best + 1
+		var rest []*ranked
+		var ps []float64
+		for i := range list[best+1:] {
+			if r := &list[best+1+i]; r.place == 0 {
+				x, y := pairs(r.configuration, list[best].configuration, metric)
+				rest, ps = append(rest, r), append(ps, stats.Paired(x, y, level).P)
+			}
+		}
+		for i, p := range stats.Holm(ps) {
+			if p > alpha || rest[i].level == list[best].level {
+				rest[i].place = best + 1
+				rest[i].tied, list[best].tied = true, true
+			}
 		}
 	}
 }
