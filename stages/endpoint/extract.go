@@ -27,13 +27,6 @@ func Extractors() []Extractor {
 	}
 }
 
-func extractorNames() (names []string) {
-	for _, e := range Extractors() {
-		names = append(names, e.Name)
-	}
-	return names
-}
-
 // findExtractor returns the extractor of that name, which is one of the table.
 func findExtractor(name string) Extractor {
 	all := Extractors()

@@ -55,13 +55,6 @@ func Metrics() []Metric {
 	}
 }
 
-func metricNames() (names []string) {
-	for _, m := range Metrics() {
-		names = append(names, m.Name)
-	}
-	return names
-}
-
 // findMetric returns the metric of that name, which is one of the table.
 func findMetric(name string) Metric {
 	all := Metrics()

@@ -1,6 +1,27 @@
 package endpoint
 
-import "testing"
+import (
+	"slices"
+	"testing"
+
+	"switchyard/sim/param"
+)
+
+// TestTables: the parameters name exactly what the tables have.
+func TestTables(t *testing.T) {
+	var metrics, extractors []string
+	for _, m := range Metrics() {
+		metrics = append(metrics, m.Name)
+	}
+	for _, e := range Extractors() {
+		extractors = append(extractors, e.Name)
+	}
+	for _, f := range param.Fields(new(Params)) {
+		if want := map[string][]string{"metric": metrics, "extract": extractors}[f.Name]; want != nil && !slices.Equal(f.Enum, want) {
+			t.Errorf("%s takes %v, the table has %v", f.Name, f.Enum, want)
+		}
+	}
+}
 
 // TestMetrics: worked cases of each metric, right and wrong.
 func TestMetrics(t *testing.T) {
