@@ -301,7 +301,8 @@ func (rp *base) holding(id int32, made int64) int64 {
 // reads stays in the cache.
 func (rp *base) depart(id int32, now int64) {
 	w := rp.work
-	if rp.rules.late {
+	if rp.rules.late && w.Leaf[id] != none {
+		rp.cache.pin(rp.index, w.Leaf[id])
 		rp.keep(id)
 	}
 	rp.reserved -= rp.holding(id, int64(rp.toMake(id)))
@@ -310,6 +311,9 @@ func (rp *base) depart(id int32, now int64) {
 	}
 	if leaf := w.Leaf[id]; leaf != none {
 		rp.cache.unpin(rp.index, leaf)
+	}
+	if rp.rules.late {
+		rp.cache.unpin(rp.index, rp.log.pinned[id])
 	}
 	rp.stats.OutputTokens += int64(w.Output[id])
 	rp.log.FinishNs[id] = now

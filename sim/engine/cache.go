@@ -108,6 +108,16 @@ func (c *Cache) Match(r int, leaf int32) int32 {
 	return 0
 }
 
+// matched returns the deepest node of the path to leaf of which replica r has
+// tokens cached, none without.
+func (c *Cache) matched(r int, leaf int32) int32 {
+	n := leaf
+	for n != none && c.believed[int(n)*c.replicas+r].Cached == 0 {
+		n = c.forest.Parent[n]
+	}
+	return n
+}
+
 // Best returns the tokens of the longest prefix of the path to leaf that any
 // replica has cached.
 func (c *Cache) Best(leaf int32) int32 {

@@ -16,6 +16,7 @@ type Log struct {
 	TimedOut                   []bool  // it left the queue unserved, at its replica's End
 
 	match  []int32 // tokens found in the cache
+	pinned []int32 // node whose path a running request keeps from eviction, none without
 	places []place // of waiting requests
 
 	// Where requests may be preempted:
@@ -35,7 +36,7 @@ func (l *Log) Reset(n int) {
 	l.Unlimited = cleared(l.Unlimited, n)
 	l.Preemptions = cleared(l.Preemptions, n)
 	l.TimedOut = cleared(l.TimedOut, n)
-	l.match = cleared(l.match, n)
+	l.match, l.pinned = cleared(l.match, n), cleared(l.pinned, n)
 	l.made, l.places = l.made[:0], l.places[:0]
 }
 

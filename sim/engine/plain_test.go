@@ -43,6 +43,7 @@ type job2 struct {
 	made     int32 // output tokens
 	before   int32 // of these, before the last admission
 	match    int32
+	pinned   int32 // node that it keeps from eviction
 	done     int32
 	expected int64 // at admission
 	filled   bool
@@ -175,6 +176,7 @@ func (v *plain) admit(now, tokens, limit int64, whole bool, chunk map[*job2]int6
 		if whole && tokens > 0 && tokens+compute >= limit {
 			break
 		}
+		c.pinned = v.pins(c.id)
 		v.running = append(v.running, c) // pins its path
 		need := int64(prompt-match) + v.expected(c)
 		if float64(asked+need) >= float64(free+v.loose())-ratio {
@@ -322,6 +324,7 @@ func (v *plain) step(now int64, model StepModel) (end, wake int64, busy bool) {
 		batch.add(n, int64(c.done))
 	}
 	end = now + model.StepNs(batch) + v.host.copyNs(v.copied)
+	end += int64((v.p.HostMs + v.p.HostRequestMs*float64(len(decodes)+len(chunk))) * 1e6)
 	v.copied = 0
 	wait := v.p.StepWaitMs
 	if v.finish(decodes, chunk, end) {
@@ -385,7 +388,7 @@ func (v *plain) depart(c *job2, end int64) bool {
 // output caches an output where it has a place.
 func (v *plain) output(c *job2) {
 	node := v.w.OutputNode[c.id]
-	pin := &job2{id: c.id, made: 1, filled: true}
+	pin := &job2{id: c.id, made: 1, filled: true, pinned: v.w.Leaf[c.id]}
 	if leaf := v.w.Leaf[c.id]; leaf != none {
 		pin.match = v.w.Forest.End[leaf]
 	}

@@ -26,9 +26,18 @@ func (v *plain) keep(c *job2) {
 	}
 }
 
+// pins is the node whose path a request keeps from eviction from now on.
+func (v *plain) pins(id int32) int32 {
+	n := v.w.Leaf[id]
+	for v.p.Ready == "finish" && n != none && v.cached[n] == 0 {
+		n = v.w.Forest.Parent[n]
+	}
+	return n
+}
+
 func (v *plain) pinned(n int32) bool {
 	for _, c := range v.running {
-		if slices.Contains(v.path(v.w.Leaf[c.id]), n) {
+		if slices.Contains(v.path(c.pinned), n) {
 			return true
 		}
 	}
@@ -110,7 +119,7 @@ func (v *plain) release(leaf int32) {
 
 func (v *plain) leave(c *job2) {
 	v.running = slices.DeleteFunc(v.running, func(o *job2) bool { return o == c })
-	v.release(v.w.Leaf[c.id])
+	v.release(c.pinned)
 }
 
 func (v *plain) retract(c *job2) {

@@ -53,5 +53,5 @@ func (rp *sglang) formMixed(now int64) {
 		rp.enter(now, &batch, limit, false)
 	}
 	rp.row = 0
-	rp.begin(now, &batch)
+	rp.start(now, &batch)
 }

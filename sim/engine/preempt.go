@@ -54,9 +54,11 @@ func (rp *base) uncached(id int32) int64 {
 // release gives back what a preempted request holds.
 func (rp *base) release(id int32, hold int64) {
 	rp.reserved -= hold
-	if leaf := rp.work.Leaf[id]; leaf != none {
-		rp.cache.unpin(rp.index, leaf)
+	leaf := rp.work.Leaf[id]
+	if rp.rules.late {
+		leaf = rp.log.pinned[id]
 	}
+	rp.cache.unpin(rp.index, leaf)
 	rp.log.Preemptions[id]++
 }
 

@@ -50,7 +50,8 @@ var sglangScheduler = Scheduler{
 // the batch takes; equal prefixes wait in order of arrival, not in the order
 // that earlier sorts have left; the first that does not fit blocks those behind
 // it, where SGLang 0.1 looks for one that fits; outputs stay in the cache only
-// where a later prompt reads them; its Python takes no time beside the waits.
+// where a later prompt reads them; its Python takes no time beside the waits
+// but what host_ms and host_request_ms say.
 type SGLang struct {
 	Order string `yaml:"order" default:"longest-prefix" enum:"longest-prefix|fcfs|shortest-prompt|priority" doc:"order of the waiting queue: longest cached prefix first (lpm), first come first served, shortest prompt first, or greatest priority first (of the request's tag priority=3)"`
 	Radix
@@ -67,6 +68,8 @@ type Radix struct {
 	DecodeSteps   int     `yaml:"decode_steps" default:"10" min:"1" unit:"steps" doc:"decode steps in a row before the queue is looked at again; one that sends something out ends the row"`
 	StepWaitMs    float64 `yaml:"step_wait_ms" default:"0.6" min:"0" unit:"ms" doc:"what the engine's loop waits between steps; 0.6 in SGLang 0.1"`
 	FinishWaitMs  float64 `yaml:"finish_wait_ms" default:"30" min:"0" unit:"ms" doc:"what it waits after a step that sent something out; 30 in SGLang 0.1"`
+	HostMs        float64 `yaml:"host_ms" default:"0" min:"0" unit:"ms" doc:"what the engine's own code adds to every step: in SGLang 0.1 and Preble Python, of unknown length"`
+	HostRequestMs float64 `yaml:"host_request_ms" default:"0" min:"0" unit:"ms" doc:"what it adds for each request in the step, such as Preble's, which allocates KV request by request"`
 	StreamSteps   int     `yaml:"stream_steps" default:"8" min:"0" unit:"steps" doc:"decode steps between two in which all that run send out their tokens, as first tokens and ends do at once; 0 = nothing is sent before a request ends"`
 	Ready         string  `yaml:"ready" default:"finish" enum:"finish|prefill-end" doc:"when a prompt's segments become reusable: when its request has finished, as in SGLang 0.1, or when its prefill has, as in later versions"`
 	Refresh       bool    `yaml:"waiting_refreshes" default:"true" doc:"whether to look for the cached prefixes of those that wait, before every admission, counts as a use of them, as in SGLang's radix tree"`
@@ -204,7 +207,7 @@ func (rp *sglang) formSeparate(now int64) {
 	}
 	rp.enter(now, &batch, rp.batchMax, true)
 	if batch.Tokens > 0 {
-		rp.begin(now, &batch)
+		rp.start(now, &batch)
 		return
 	}
 	rp.formDecode(now)
@@ -214,8 +217,14 @@ func (rp *sglang) formSeparate(now int64) {
 func (rp *sglang) formDecode(now int64) {
 	rp.room()
 	batch := rp.batch(len(rp.finish), rp.context)
-	rp.begin(now, &batch)
+	rp.start(now, &batch)
 	rp.row++
+}
+
+// start starts the step that batch describes.
+func (rp *sglang) start(now int64, batch *Batch) {
+	rp.begin(now, batch)
+	rp.end += int64((rp.radix.HostMs + float64(rp.radix.HostRequestMs*float64(batch.Requests))) * 1e6)
 }
 
 // compute puts up to limit tokens of the i-th running prefill into a batch.
@@ -250,9 +259,11 @@ func (rp *sglang) enter(now int64, batch *Batch, limit int64, whole bool) {
 			break
 		}
 		rp.waiting.take(id)
-		if leaf != none {
-			c.pin(r, leaf)
+		if rp.rules.late { // nothing below has been taken up yet
+			leaf = c.matched(r, leaf)
+			rp.log.pinned[id] = leaf
 		}
+		c.pin(r, leaf)
 		available -= float64(pinned)
 		asked += hold + output
 		rp.log.hoped[id] = int32(output)

@@ -74,6 +74,8 @@ func settings(s *rng.Stream, p *Radix) {
 	p.DecodeSteps = 1 + s.IntN(2)*s.IntN(10)
 	p.StepWaitMs = []float64{0, 0.0006}[s.IntN(2)]
 	p.FinishWaitMs = []float64{0, 0.03}[s.IntN(2)]
+	p.HostMs = float64(s.IntN(2)) * 0.0004
+	p.HostRequestMs = float64(s.IntN(2)) * 0.00002
 	p.StreamSteps = s.IntN(2) * s.IntN(10)
 	p.Ready = []string{"finish", "prefill-end"}[s.IntN(2)]
 	p.Refresh = s.IntN(2) == 0
