@@ -7,7 +7,7 @@ import (
 
 // DynamoQueue says when Dynamo's router keeps requests back.
 type DynamoQueue struct {
-	QueueThreshold float64 `yaml:"queue_threshold" default:"16" min:"0" max:"1000000" unit:"batches" doc:"requests wait in the router while every replica has more than this many full batches of prompt tokens to compute; 0 = never, as before 1.2 and by later documentation"`
+	QueueThreshold float64 `yaml:"queue_threshold" default:"16" min:"0" max:"1000000" unit:"batches" doc:"requests wait in the router while every replica has more than this many full batches of prompt tokens to compute; 16 is the default of config.rs at 0243c51b; 0 = never, as before 1.2 and by default in later documentation"`
 	BatchTokens    int64   `yaml:"batch_tokens" default:"8192" min:"1" unit:"tokens" doc:"tokens of a full batch (the engine's max_num_batched_tokens)"`
 	QueueOrder     string  `yaml:"queue_order" default:"fcfs" enum:"fcfs|wspt|lcfs" doc:"who goes first: the earliest arrival, a second earlier for each unit of priority; the most of (1 + priority)/uncached tokens on the best replica, as of arrival; or the latest arrival"`
 }

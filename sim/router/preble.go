@@ -16,7 +16,7 @@ var preblePolicy = Policy{
 	Staleness: "notices come notice_ms late; the tree knows nothing of what replicas hold beside prefixes",
 	Terms:     []string{"load", "eviction", "prefill"},
 	TieBreak:  "fewest outstanding requests, then random; the first index for the highest and the lowest load, and for pairing",
-	Source:    "Srivatsa et al., Preble, ICLR 2025 (arXiv:2407.00023), algorithms 1 and 2 and section 3.2",
+	Source:    "Srivatsa et al., Preble, ICLR 2025 (arXiv:2407.00023), algorithms 1 and 2 and section 3.2; not verified against code, which differs: see preble-code",
 	New:       func() Params { return new(Preble) },
 }
 

@@ -32,7 +32,9 @@ type ProductionStackSession struct {
 	WindowS float64 `yaml:"window_s" default:"60" min:"0.001" max:"1000000" unit:"s" doc:"window in which arrivals are counted"`
 }
 
-// ProductionStackKV follows nearly whole prompts.
+// ProductionStackKV follows nearly whole prompts. Of prompts shorter than the
+// threshold any cached token will do, so that a system prompt that all requests
+// share sends nearly all of them to one replica.
 type ProductionStackKV struct {
 	Threshold int32 `yaml:"kv_aware_threshold" default:"2000" min:"0" unit:"tokens" doc:"most tokens of a prompt that may be missing where it is cached"`
 	ProductionStackSession

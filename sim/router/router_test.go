@@ -2,6 +2,7 @@ package router
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"switchyard/sim/engine"
@@ -290,6 +291,16 @@ func TestTable(t *testing.T) {
 		param.Defaults(params)
 		if err := param.Validate(params); err != nil {
 			t.Errorf("%s: %v", p.Name, err)
+		}
+	}
+}
+
+// Policies that are known from documentation, a paper or a proposed change
+// alone say so.
+func TestSourcesSayWhatTheyAre(t *testing.T) {
+	for _, name := range []string{"production-stack-loadaware", "envoy-least-request", "mooncake", "lmetric", "preble", "vllm-router-kv-aware", "vllm-router-smetric"} {
+		if p, ok := Find(name); !ok || !strings.Contains(p.Source, "not verified against code") {
+			t.Errorf("source of %s is %q, want one that says not verified against code", name, p.Source)
 		}
 	}
 }

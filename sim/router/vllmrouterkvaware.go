@@ -10,11 +10,15 @@ var vllmRouterKVAwarePolicy = Policy{
 	Belief:    "the engines' caches as events tell of them, and the uncached blocks of each prompt on the replica that got it, for 2 s",
 	Staleness: "events as section view delays them; loads are exact, of this router alone",
 	TieBreak:  "the last index among equal matches, the first among equal loads",
-	Source:    "vllm-project/router src/policies/kv_aware.rs at 71af9941, perhaps never merged",
+	Source:    "vllm-project/router src/policies/kv_aware.rs at 71af9941, perhaps never merged, and so not verified against code that was released",
 	New:       func() Params { return new(VLLMRouterKVAware) },
 }
 
 // VLLMRouterKVAware follows cache events and its own guesses.
+//
+// It looks at loads only where no replica has a block of the prompt. A system
+// prompt that all requests share so sends nearly all of them to the replica that
+// has it first, as any rule without a threshold or a load does.
 type VLLMRouterKVAware struct {
 	Block       int32   `yaml:"block_tokens" default:"16" min:"1" max:"65536" unit:"tokens" doc:"size of a block"`
 	Speculative bool    `yaml:"speculative" default:"true" doc:"whether what was sent to a replica counts as cached there for a while"`

@@ -14,7 +14,7 @@ var vllmRouterSMetricPolicy = Policy{
 	Staleness: "loads are exact, of this router alone; the rate of prefill is learnt from its own requests' times to first token",
 	Terms:     []string{"queued_work", "load"},
 	TieBreak:  "the first from a start that moves on by one each request",
-	Source:    "vllm-project/router src/policies/smetric.rs at 8bef7312, perhaps never merged; the weights, the time allowed and the tree's size have no defaults there, those here are this program's",
+	Source:    "vllm-project/router src/policies/smetric.rs at 8bef7312, perhaps never merged, and so not verified against code that was released; the weights, the time allowed and the tree's size have no defaults there, those here are this program's",
 	New:       func() Params { return new(VLLMRouterSMetric) },
 }
 
