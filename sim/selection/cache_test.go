@@ -51,7 +51,7 @@ func (w poorSets) Right(a []int32, dst []uint64) error {
 	if err := sets.Right(sets{w.tabled}, a, dst); err != nil {
 		return err
 	}
-	return w.pay(w.n)
+	return w.pay(a, w.all())
 }
 
 func afterAnError(t *testing.T, w *poor, world World) {

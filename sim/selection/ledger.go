@@ -17,7 +17,7 @@ type ledger struct {
 	current []int32 // the incumbent
 	asks    int64   // questions answered, each time that they were asked for
 	part    []float32
-	parts   map[uint64]struct{} // allocations of which a Partial world answered parts alone
+	parts   map[uint64][]uint64 // allocations of which a Partial world answered parts alone: which questions
 }
 
 // open begins a run. The start is the problem's, or drawn.
@@ -84,26 +84,36 @@ func (l *ledger) eval(alloc []int32) (int32, error) {
 	}
 	slot, err := l.find(alloc)
 	if err == nil {
-		l.charge(slot, l.every)
+		l.charge(slot, alloc, l.every)
 	}
 	return slot, err
 }
 
 // charge counts the questions of a set as asked under an entry's allocation.
-func (l *ledger) charge(slot int32, set []uint64) {
+func (l *ledger) charge(slot int32, alloc []int32, set []uint64) {
 	asked := l.askedAt(slot)
 	if l.stamp[slot] != l.run {
 		l.stamp[slot] = l.run
 		clear(asked)
 		l.out.Distinct++
+		if len(l.parts) > 0 { // what was answered before is no news
+			index := l.space.Index(alloc)
+			copy(asked, l.parts[index])
+			delete(l.parts, index)
+		}
 	}
+	l.ask(asked, set, l.cost[slot])
+}
+
+// ask adds a set of questions to those that were asked, and bills them.
+func (l *ledger) ask(asked, set []uint64, cost float64) {
 	var all, fresh int
 	for i, w := range set {
 		all += bits.OnesCount64(w)
 		fresh += bits.OnesCount64(w &^ asked[i])
 		asked[i] |= w
 	}
-	l.bill(all, fresh, l.cost[slot])
+	l.bill(all, fresh, cost)
 }
 
 func (l *ledger) bill(all, fresh int, cost float64) {
@@ -133,17 +143,20 @@ func (l *ledger) scoresOf(alloc, list []int32, set []uint64) ([]float32, error) 
 			return nil, err
 		}
 		if l.parts == nil {
-			l.parts = make(map[uint64]struct{})
+			l.parts = make(map[uint64][]uint64)
 		}
-		l.parts[l.space.Index(alloc)] = struct{}{}
-		l.bill(len(list), len(list), cost)
+		index := l.space.Index(alloc)
+		if l.parts[index] == nil {
+			l.parts[index] = make([]uint64, len(set))
+		}
+		l.ask(l.parts[index], set, cost)
 		return dst, nil
 	}
 	slot, err := l.find(alloc)
 	if err != nil {
 		return nil, err
 	}
-	l.charge(slot, set)
+	l.charge(slot, alloc, set)
 	if l.binary == nil {
 		whole := l.scores[int(slot)*l.questions:]
 		for i, q := range list {

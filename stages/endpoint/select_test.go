@@ -209,9 +209,6 @@ func compareRuns(t *testing.T, toy *liveToy) {
 					t.Fatalf("%s from %d: %v", rule, start, err)
 				}
 				o.Cost, o.Dollars, o.DollarsNoCache = 0, 0, 0 // other prices
-				if rule == "two-stage" {
-					o.Distinct, o.QuestionRuns = 0, 0 // a live world answers its sample alone
-				}
 				return o
 			}
 			over, in := run(train, diagnoser), run(toy.split.Train, oracle)
