@@ -27,6 +27,9 @@ type example struct {
 // shownFile is an experiment file in the README: its name is its first line.
 var shownFile = regexp.MustCompile("(?s)```yaml\n# (\\S+\\.yaml)\n(.*?)```")
 
+// needsDuckDB are the commands that work only with DuckDB in the program.
+var needsDuckDB = regexp.MustCompile("switchyard (query|reproduce)|--strict")
+
 // TestShownCommandsWork runs every command of README.md and of the help
 // texts, in order, in one folder, with the files that README.md shows.
 func TestShownCommandsWork(t *testing.T) {
@@ -64,7 +67,7 @@ func TestShownCommandsWork(t *testing.T) {
 		t.Fatalf("found %d commands, expected those of README.md and of the help texts", len(examples))
 	}
 	for _, e := range examples {
-		if !version().DuckDB && strings.Contains(e.command, "switchyard query") {
+		if !version().DuckDB && needsDuckDB.MatchString(e.command) {
 			continue
 		}
 		cmd := exec.Command("bash", "-euc", `fpath=("" "$HOME"); `+e.scaledCommand())
@@ -112,8 +115,11 @@ func helpExamples() (examples []example) {
 		for _, line := range strings.Split(texts[name], "\n") {
 			if command, ok := strings.CutPrefix(line, "  "); ok {
 				e := example{"help " + name, command, ""}
-				if strings.Contains(command, "quickstart") {
+				switch {
+				case strings.Contains(command, "quickstart"):
 					e.scale = scaled
+				case strings.Contains(command, "reproduce"):
+					e.scale = "--replications 1..2"
 				}
 				examples = append(examples, e)
 			}

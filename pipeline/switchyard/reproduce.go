@@ -34,7 +34,7 @@ func reproduceCommand() *cli.Command {
 		UsageText: `switchyard reproduce [NAME|PATTERN|FILE]... [FLAGS]
 
   switchyard reproduce lecture-balls --quick
-  switchyard reproduce lecture-balls 'lecture-stal*' --quick --strict
+  switchyard reproduce lecture-documents 'lecture-ca*' --quick --dir out/check
   switchyard reproduce lecture-balls lecture-stale --dry-run
 
 Without a name: all built-in experiments that have expectations and need no
