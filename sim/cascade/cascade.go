@@ -57,12 +57,23 @@ func (p *Cascade) Check() error {
 	return nil
 }
 
-// Fit implements Params.
-func (p *Cascade) Fit(train *Table, e Env) (Fitted, error) {
-	if err := ready(train, true); err != nil {
-		return nil, err
+// Suits implements Params.
+func (p *Cascade) Suits(t *Table) error {
+	if err := ready(t, true); err != nil {
+		return err
 	}
 	if err := p.Check(); err != nil {
+		return err
+	}
+	if _, err := t.models(p.Models); err != nil || p.Scorer == "judge" {
+		return err
+	}
+	return p.suit(t)
+}
+
+// Fit implements Params.
+func (p *Cascade) Fit(train *Table, e Env) (Fitted, error) {
+	if err := p.Suits(train); err != nil {
 		return nil, err
 	}
 	list, err := train.models(p.Models)

@@ -1,7 +1,6 @@
 package cascade
 
 import (
-	"fmt"
 	"math"
 	"slices"
 )
@@ -21,6 +20,15 @@ type encoder struct {
 	offset           []int              // of each group's labels among all labels
 	total            int                // of labels
 	answer           int                // model whose answer's length is a feature too; -1 for none
+}
+
+// suit says why the columns cannot be used with a table.
+func (s Sources) suit(t *Table) error {
+	if _, err := columns("features", s.Features, t.Features); err != nil {
+		return err
+	}
+	_, err := columns("groups", s.Groups, t.groupNames())
+	return err
 }
 
 // newEncoder learns on a table.
@@ -67,7 +75,7 @@ func columns(field string, wanted, known []string) ([]string, error) {
 	}
 	for _, w := range wanted {
 		if !slices.Contains(known, w) {
-			return nil, fmt.Errorf("%s: %w", field, unknown("column", w, known))
+			return nil, unknown(field, w, known)
 		}
 	}
 	return wanted, nil

@@ -22,6 +22,9 @@ type Oracle struct {
 
 type fittedOracle int
 
+// Suits implements Params.
+func (p *Oracle) Suits(t *Table) error { return ready(t, false) }
+
 // Fit implements Params.
 func (p *Oracle) Fit(train *Table, _ Env) (Fitted, error) {
 	return fittedOracle(p.Settings), ready(train, false)

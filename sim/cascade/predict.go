@@ -74,6 +74,22 @@ func (b byNeighbours) learn(c *coded, _, targets int, y []float64) predictor {
 	return &neighbours{train: c, targets: targets, y: y, k: min(b.k, c.n)}
 }
 
+// Suits implements Params.
+func (p *Logistic) Suits(t *Table) error { return suitPrices(t, p.Sources, p.Models, p.Settings) }
+
+// Suits implements Params.
+func (p *KNN) Suits(t *Table) error { return suitPrices(t, p.Sources, p.Models, p.Settings) }
+
+func suitPrices(t *Table, s Sources, names []string, settings int) error {
+	if err := ready(t, settings > 1); err != nil {
+		return err
+	}
+	if _, err := t.models(names); err != nil {
+		return err
+	}
+	return s.suit(t)
+}
+
 // Fit implements Params.
 func (p *Logistic) Fit(train *Table, _ Env) (Fitted, error) {
 	return fitPrices(train, p.Sources, p.Models, byLogistic{p.Ridge}, p.Settings)
@@ -94,7 +110,7 @@ type byPrice struct {
 }
 
 func fitPrices(train *Table, s Sources, names []string, l learner, settings int) (Fitted, error) {
-	if err := ready(train, settings > 1); err != nil {
+	if err := suitPrices(train, s, names, settings); err != nil {
 		return nil, err
 	}
 	f := &byPrice{}

@@ -3,6 +3,9 @@ package cascade
 import (
 	"errors"
 	"fmt"
+	"slices"
+
+	"switchyard/sim/param"
 )
 
 // Env is what a router is fitted with besides the table.
@@ -13,6 +16,10 @@ type Env struct {
 
 // Params are the parameters of a router: a pointer to a tagged struct.
 type Params interface {
+	// Suits says why it cannot be fitted on tables with these columns, models
+	// and costs, whatever the outcomes: a *param.Error where one parameter is
+	// at fault. Fit says so too.
+	Suits(t *Table) error
 	// Fit learns on a table whose outcomes it may see.
 	Fit(train *Table, e Env) (Fitted, error)
 }
@@ -112,6 +119,15 @@ func ready(t *Table, costs bool) error {
 	return nil
 }
 
+// of puts the name of the parameter at fault into an error about a name.
+func of(field string, err error) error {
+	var wrong *param.Error
+	if errors.As(err, &wrong) {
+		return &param.Error{Field: field, Value: wrong.Value, Expected: wrong.Expected}
+	}
+	return err
+}
+
 // models resolves names; none means all.
 func (t *Table) models(names []string) ([]int32, error) {
 	var list []int32
@@ -124,12 +140,10 @@ func (t *Table) models(names []string) ([]int32, error) {
 	for _, name := range names {
 		i, err := t.Model(name)
 		if err != nil {
-			return nil, err
+			return nil, of("models", err)
 		}
-		for _, j := range list {
-			if int(j) == i {
-				return nil, fmt.Errorf("models: %s is listed twice", name)
-			}
+		if slices.Contains(list, int32(i)) {
+			return nil, &param.Error{Field: "models", Value: name, Expected: "each model once"}
 		}
 		list = append(list, int32(i))
 	}
@@ -142,12 +156,12 @@ func (t *Table) pair(weak, strong string) (w, s int, err error) {
 	w, s = -1, -1
 	if weak != "" {
 		if w, err = t.Model(weak); err != nil {
-			return 0, 0, err
+			return 0, 0, of("weak", err)
 		}
 	}
 	if strong != "" {
 		if s, err = t.Model(strong); err != nil {
-			return 0, 0, err
+			return 0, 0, of("strong", err)
 		}
 	}
 	score, cost := t.Means()
@@ -165,8 +179,11 @@ func (t *Table) pair(weak, strong string) (w, s int, err error) {
 			}
 		}
 	}
-	if w == s || w < 0 || s < 0 {
-		return 0, 0, fmt.Errorf("weak and strong model are the same: name two of the table's %d", len(t.Models))
+	switch {
+	case len(t.Models) == 1:
+		return 0, 0, fmt.Errorf("table has one model, %s: there is none to choose beside it", t.Models[0])
+	case w == s:
+		return 0, 0, &param.Error{Field: "strong", Value: t.Models[s], Expected: "another model than the weak one"}
 	}
 	return w, s, nil
 }

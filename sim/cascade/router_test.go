@@ -266,11 +266,15 @@ func TestErrors(t *testing.T) {
 	}{
 		{"give a price for each model", new(Cascade), bare},
 		{"did you mean strong?", &Mix{Weak: "weak", Strong: "strng", Settings: 2}, hand()},
-		{"are the same", &Mix{Weak: "weak", Strong: "weak", Settings: 2}, hand()},
+		{"another model than the weak one", &Mix{Weak: "weak", Strong: "weak", Settings: 2}, hand()},
+		{"expected none: the table has no such column", &Threshold{Score: "given", Column: "x", Settings: 2}, &Table{Models: []string{"a", "b"}, Score: []float32{1, 0}, Cost: []float32{1, 2}}},
+		{"features: value hard: expected one of hardness", &Logistic{Sources: Sources{Features: []string{"hard"}}, Settings: 2}, hand()},
+		{"strong: value stron: expected one of weak, strong; did", &Threshold{Strong: "stron", Score: "knn", Settings: 2}, hand()},
+		{"there is none to choose beside it", &Mix{Settings: 2}, &Table{Models: []string{"a"}, Score: []float32{1}, Cost: []float32{1}}},
 		{"did you mean hardness?", &Threshold{Score: "given", Column: "hardnes", Settings: 2}, hand()},
 		{"no cascade costs less", &Cascade{Scorer: "judge", Length: 2, Quantiles: 3, Budgets: []float64{0.5}}, hand()},
 		{"the order of the models in the field models", &Cascade{Scorer: "judge", Length: 4, Quantiles: 200}, made(rng.New(1, 1, "many"), 2, 60)},
-		{"twice", &Single{Models: []string{"weak", "weak"}}, hand()},
+		{"each model once", &Single{Models: []string{"weak", "weak"}}, hand()},
 		{"expected 0 to 1", new(Single), &Table{Models: []string{"a"}, Score: []float32{2}}},
 	} {
 		if _, err := c.p.Fit(c.on, Env{}); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -43,9 +43,18 @@ type fittedMix struct {
 	e            Env
 }
 
+// Suits implements Params.
+func (p *Single) Suits(t *Table) error {
+	if err := ready(t, false); err != nil {
+		return err
+	}
+	_, err := t.models(p.Models)
+	return err
+}
+
 // Fit implements Params.
 func (p *Single) Fit(train *Table, _ Env) (Fitted, error) {
-	if err := ready(train, false); err != nil {
+	if err := p.Suits(train); err != nil {
 		return nil, err
 	}
 	list, err := train.models(p.Models)
@@ -65,9 +74,18 @@ func (f fittedSingle) Rules(t *Table) []Rule {
 	return rules
 }
 
+// Suits implements Params.
+func (p *Mix) Suits(t *Table) error {
+	if err := ready(t, p.Weak == "" || p.Strong == ""); err != nil {
+		return err
+	}
+	_, _, err := t.pair(p.Weak, p.Strong)
+	return err
+}
+
 // Fit implements Params.
 func (p *Mix) Fit(train *Table, e Env) (Fitted, error) {
-	if err := ready(train, p.Weak == "" || p.Strong == ""); err != nil {
+	if err := p.Suits(train); err != nil {
 		return nil, err
 	}
 	w, s, err := train.pair(p.Weak, p.Strong)

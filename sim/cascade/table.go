@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"switchyard/sim/param"
 	"switchyard/sim/rng"
@@ -234,7 +235,16 @@ func indexes[T comparable](of []T, x T) (list []int32) {
 
 // unknown is the error about a name that is not in a list.
 func unknown(field, name string, known []string) error {
-	expected := "a name that the table has"
+	const most = 30 // that are listed
+	var expected string
+	switch n := len(known); {
+	case n == 0:
+		expected = "none: the table has no such column"
+	case n > most:
+		expected = fmt.Sprintf("one of %s and %d more", strings.Join(known[:most], ", "), n-most)
+	default:
+		expected = "one of " + strings.Join(known, ", ")
+	}
 	if near := param.Nearest(name, known); near != "" {
 		expected += "; did you mean " + near + "?"
 	}

@@ -34,9 +34,24 @@ type fittedThreshold struct {
 	thresholds   []float64 // falling, so that cost rises
 }
 
+// Suits implements Params.
+func (p *Threshold) Suits(t *Table) error {
+	if err := ready(t, p.Weak == "" || p.Strong == ""); err != nil {
+		return err
+	}
+	if _, _, err := t.pair(p.Weak, p.Strong); err != nil {
+		return err
+	}
+	if p.Score == "given" {
+		_, err := columns("column", []string{p.Column}, t.Features)
+		return err
+	}
+	return p.suit(t)
+}
+
 // Fit implements Params.
 func (p *Threshold) Fit(train *Table, _ Env) (Fitted, error) {
-	if err := ready(train, p.Weak == "" || p.Strong == ""); err != nil {
+	if err := p.Suits(train); err != nil {
 		return nil, err
 	}
 	w, s, err := train.pair(p.Weak, p.Strong)
@@ -65,9 +80,6 @@ func (p *Threshold) Fit(train *Table, _ Env) (Fitted, error) {
 
 func (p *Threshold) scorer(train *Table, weak, strong int) (func(*Table) []float64, error) {
 	if column := p.Column; p.Score == "given" {
-		if !slices.Contains(train.Features, column) {
-			return nil, unknown("column", column, train.Features)
-		}
 		return func(t *Table) []float64 {
 			scores := make([]float64, t.Questions())
 			if i := slices.Index(t.Features, column); i >= 0 {

@@ -31,7 +31,20 @@ func (d drawn) check(sys *system, s experiment.Section) error {
 }
 
 func (d drawn) able(sys *system) able {
-	return able{scores: true, culprits: true, outcomes: len(sys.graph.Decisions()) == 1}
+	can := able{scores: true, culprits: true, outcomes: len(sys.graph.Decisions()) == 1}
+	split, err := d.params.Build(sys.graph, compound.Env{})
+	if err != nil {
+		return can // check has said so
+	}
+	can.free = !split.Train.Priced()
+	if can.outcomes {
+		models := labels(split.Train)[0]
+		can.example = &cascade.Table{Models: models, Score: make([]float32, len(models))}
+		if !can.free {
+			can.example.Cost = make([]float32, len(models))
+		}
+	}
+	return can
 }
 
 // names are those of any pool: the models are called alike in all of them.

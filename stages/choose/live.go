@@ -41,7 +41,7 @@ func (l live) check(sys *system, s experiment.Section) error {
 }
 
 func (l live) able(*system) able {
-	return able{scores: true, culprits: l.Diagnoses(), paid: true}
+	return able{scores: true, culprits: l.Diagnoses(), paid: true, free: !l.Priced()}
 }
 
 func (l live) names(sys *system) (modules []string, candidates [][]string) {

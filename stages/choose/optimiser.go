@@ -1,6 +1,9 @@
 package choose
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
 	"strings"
 
 	"switchyard/sim/cascade"
@@ -107,8 +110,7 @@ func (o *optimiser) needs() {
 
 // fits says whether the optimiser can work in the setting.
 func (c *Config) fits() error {
-	at, o, src := c.point.Part("optimiser").Section, c.optimiser, c.setting.world.source
-	able := src.able(c.setting.system)
+	at, o, able := c.point.Part("optimiser").Section, c.optimiser, &c.setting.able
 	switch {
 	case o.rule.PerQuestion() && !able.outcomes:
 		return at.Errorf("optimiser", "one that chooses an assignment, in a world such as "+c.WorldPoint+": "+o.rule.Name+" chooses for each question anew, which needs recorded outcomes of models, and a system of one module", nil)
@@ -121,5 +123,57 @@ func (c *Config) fits() error {
 	case o.asks && !able.culprits:
 		return at.Errorf("optimiser", "one that asks no diagnoser (alpha: 0) in world "+c.WorldPoint+", which does not know what module failed", nil)
 	}
+	if err := o.affords(at, c); err != nil {
+		return err
+	}
+	if o.rule.PerQuestion() {
+		if err := o.params.(cascade.Params).Suits(able.example); err != nil {
+			return misfit(at, "optimiser", fmt.Errorf("world %s: %w", c.WorldPoint, err))
+		}
+	}
+	return o.reaches(at, c)
+}
+
+// affords says whether what the optimiser does about costs means anything.
+func (o *optimiser) affords(at experiment.Section, c *Config) error {
+	if !c.setting.able.free {
+		return nil
+	}
+	for _, p := range []struct {
+		key   string
+		given bool
+	}{
+		{"lambda", o.search.Lambda > 0 || o.route.Lambda > 0},
+		{"dollars", o.search.Dollars > 0 || o.route.Dollars > 0},
+		{"tolerance", o.rule.search != nil && o.search.Tolerance >= 0},
+	} {
+		if p.given {
+			return at.Errorf(p.key, "none in world "+c.WorldPoint+", where nothing has a price", nil)
+		}
+	}
 	return nil
+}
+
+// reaches says whether the optimiser finds assignments within its budget.
+func (o *optimiser) reaches(at experiment.Section, c *Config) error {
+	s := c.setting
+	switch size := spaceOf(s.candidates); {
+	case o.rule.Name == "exhaustive" && size > int64(cmp.Or(o.search.Budget, selection.DefaultBudget)):
+		return at.Errorf("optimiser", fmt.Sprintf("another for system %s in world %s: there are more assignments than its budget of %d, take random",
+			c.SystemPoint, c.WorldPoint, cmp.Or(o.search.Budget, selection.DefaultBudget)), nil)
+	case o.rule.Name == "single" && len(common(s.candidates)) == 0:
+		return at.Errorf("optimiser", fmt.Sprintf("another for system %s in world %s: no candidate can stand at all of %s",
+			c.SystemPoint, c.WorldPoint, strings.Join(s.modules, ", ")), nil)
+	}
+	return nil
+}
+
+// common lists the candidates that all modules have.
+func common(candidates [][]string) (names []string) {
+	for _, name := range candidates[0] {
+		if !slices.ContainsFunc(candidates, func(of []string) bool { return !slices.Contains(of, name) }) {
+			names = append(names, name)
+		}
+	}
+	return names
 }

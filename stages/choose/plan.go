@@ -43,6 +43,9 @@ type setting struct {
 	factors                 map[string]string
 	system                  *system
 	world                   *world
+	able                    able
+	modules                 []string   // that are decisions
+	candidates              [][]string // of each
 	replications            []int
 	parts                   []string
 }
@@ -148,7 +151,7 @@ func (d *decoder) settingOf(p *experiment.Point) *setting {
 	s := &setting{
 		index: len(d.plan.settings), systemName: sys.Name, worldName: wld.Name,
 		systemPoint: key[0], worldPoint: key[1],
-		factors: map[string]string{}, system: system, world: world, replications: d.plan.Experiment.Replications,
+		factors: map[string]string{}, system: system, world: world, able: world.source.able(system), replications: d.plan.Experiment.Replications,
 		parts: []string{system.key, world.key},
 	}
 	for _, f := range p.Factors {
@@ -156,6 +159,7 @@ func (d *decoder) settingOf(p *experiment.Point) *setting {
 			s.factors[f.Name] = f.Value
 		}
 	}
+	s.modules, s.candidates = world.source.names(system)
 	d.settings[key] = s
 	d.plan.settings = append(d.plan.settings, s)
 	return s

@@ -134,7 +134,9 @@ func (r *recordedQuestions) drawn() bool { return r.test == nil && r.all.Part ==
 
 func (r *recordedQuestions) pools() int { return 1 }
 
-func (r *recordedQuestions) able(*system) able { return able{scores: true, outcomes: true} }
+func (r *recordedQuestions) able(*system) able {
+	return able{scores: true, outcomes: true, example: r.all, free: r.all.Cost == nil}
+}
 
 func (r *recordedQuestions) check(sys *system, s experiment.Section) error {
 	if n := len(sys.graph.Decisions()); n != 1 {

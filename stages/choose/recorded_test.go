@@ -78,6 +78,10 @@ func TestRecordedErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		recordedHead + "file: " + lacking + "}]":                                                                           "1 outcomes are missing",
 		recordedHead + "file: " + questions + "}]":                                                                         "for a system of one such as direct",
+		judgedHead(questions, "weak: aa"):                                                                                  `optimisers[0].weak: value "aa": expected one of a, b; did you mean a?`,
+		judgedHead(questions, "features: [b]"):                                                                             "optimisers[0].features: value \"[b]\": expected none: the table has no such column",
+		judgedHead(questions, "groups: [datset]"):                                                                          "optimisers[0].groups: value \"[datset]\": expected one of dataset; did you mean dataset?",
+		judgedHead(questions, "score: given, column: length"):                                                              "optimisers[0].column: value \"length\": expected none: the table has no such column",
 		recordedHead + "file: nowhere.csv}]":                                                                               "no such file",
 		recordedHead + "file: " + whole + ", where: a=b}]":                                                                 "where is for files of single models' answers",
 		strings.Replace(recordedHead, "locate-solve", "debate", 1) + "file: " + whole + "}]":                               "these are of 2, module0, module1",
@@ -91,6 +95,12 @@ func TestRecordedErrors(t *testing.T) {
 			t.Errorf("%s: %v, expected %s", text, err, want)
 		}
 	}
+}
+
+// judgedHead is an experiment with a threshold of these parameters.
+func judgedHead(file, parameters string) string {
+	return "name: f\nreplications: 1\nsystems: [direct]\nworlds: [{name: w, world: recorded, file: " + file + ", prices: [a=1, b=2]}]\n" +
+		"optimisers: [{name: t, optimiser: threshold, " + parameters + "}]\n"
 }
 
 // TestRules: what chooses for each question anew, on answers whose oracle and

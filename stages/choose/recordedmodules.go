@@ -90,7 +90,7 @@ func (r *recordedModules) drawn() bool { return r.scores != nil }
 
 func (r *recordedModules) pools() int { return 1 }
 
-func (r *recordedModules) able(*system) able { return able{scores: r.scores != nil} }
+func (r *recordedModules) able(*system) able { return able{scores: r.scores != nil, free: !r.priced} }
 
 func (r *recordedModules) check(sys *system, s experiment.Section) error {
 	if n := len(sys.graph.Decisions()); n != len(r.table.Modules) {

@@ -161,9 +161,8 @@ const mostRows = 1 << 17
 func (p *Plan) pieces(all []occasion) (cut []occasion) {
 	keep := p.Experiment.Tables.Assignments
 	for _, o := range all {
-		_, candidates := o.world.source.names(o.system)
-		size := spaceOf(candidates)
-		if o.world.source.able(o.system).paid || keep == "none" || keep == "small" && size > mostKnown || size > 1<<40 {
+		size := spaceOf(o.candidates)
+		if o.able.paid || keep == "none" || keep == "small" && size > mostKnown || size > 1<<40 {
 			continue
 		}
 		whole := int(max(1, mostRows/size)) // pools in a task

@@ -52,6 +52,11 @@ type able struct {
 	culprits bool // which module failed
 	outcomes bool // of each model on each question, in a system of one module
 	paid     bool // answers cost money: nothing is asked beyond what optimisers ask
+	free     bool // nothing has a price
+
+	// example has the models, columns and costs on which rules that choose for
+	// each question will be fitted; set where outcomes is.
+	example *cascade.Table
 }
 
 // sample says which of the independent pools of an experiment is meant.
