@@ -162,3 +162,30 @@ func inFlight(r Router) map[string]int64 {
 	}
 	return nil
 }
+
+// A request that was lost after its first token, and waits in vain on the
+// replica that it was sent to next, is cached on neither.
+func TestRoutedAgainIsNotStarted(t *testing.T) {
+	for _, name := range []string{"tensorrt-llm-kv-cache-aware", "llm-d"} {
+		s := blockState(t, 2, []int64{1, 128, 32}, []int64{1, 128, 32})
+		v := &s.view
+		r := s.build(name, func(p Params) {
+			if l, ok := p.(*LLMD); ok {
+				l.Insert = "finish"
+			}
+		})
+		failed := r.Route(0, v)
+		r.(Observer).FirstToken(0, failed, v)
+		v.Up = []int32{int32(1 - failed)}
+		r.(Follower).Down(failed, v)
+		r.(Observer).Left(0, failed, v)
+		r.(Observer).Left(0, r.Route(0, v), v)
+		r.(Follower).Came(failed, v)
+		v.Up = all(2)
+		v.Decision = new(Decision)
+		r.Route(1, v)
+		if c := v.Decision.Cached; c[0] != 0 || c[1] != 0 {
+			t.Errorf("%s: %v tokens are believed to be cached, want none", name, c)
+		}
+	}
+}

@@ -121,6 +121,9 @@ type llmD struct {
 
 // Route implements Router.
 func (r *llmD) Route(id int32, v *View) int {
+	if r.started != nil {
+		r.started[id] = false // it may have been on a replica that failed
+	}
 	r.believe(id, v)
 	if r.predicts {
 		r.predict(id, v)
@@ -232,9 +235,10 @@ func (r *llmD) FirstToken(id int32, replica int, v *View) {
 	}
 }
 
-// Left implements Observer. What never began is not taken up.
+// Left implements Observer. What never began, or was lost with its replica, is
+// not taken up.
 func (r *llmD) Left(id int32, replica int, v *View) {
-	if r.p.Belief == "approximate" && r.p.Insert == "finish" && r.started[id] {
+	if r.p.Belief == "approximate" && r.p.Insert == "finish" && r.started[id] && v.IsUp(replica) {
 		r.index.insert(id, replica, v.NowNs)
 	}
 }

@@ -10,7 +10,7 @@ var lmetricPolicy = Policy{
 	Belief:    "cache events; or its own decisions for 120 s",
 	Staleness: "books of its own requests are exact; several routers do not see each other's",
 	Terms:     []string{"prefill tokens", "batch size"},
-	TieBreak:  "fewest requests, then fewest tokens outstanding, then first index",
+	TieBreak:  "fewest requests, then fewest tokens to compute, then first index",
 	Source:    "Simple is Better: Multiplication May Be All You Need for LLM Request Scheduling (arXiv 2603.15202); the order of ties of an SGLang pull request (acaa759a), not verified against code; the detector of hot spots of Dynamo's plugin lmetric at 6dcfceb3, which leaves queued tokens out (queued: false)",
 	New:       func() Params { return new(LMetric) },
 }
@@ -72,11 +72,16 @@ func (l *lmetric) Route(id int32, v *View) int {
 }
 
 func (l *lmetric) factors(id, i int32, v *View) (tokens, size int64) {
-	tokens = int64(l.uncached(id, i, v))
+	return max(1, l.tokens(id, i, v)), int64(v.Requests[i]) + 1
+}
+
+// tokens returns the prompt tokens that a replica would have to compute.
+func (l *lmetric) tokens(id, i int32, v *View) int64 {
+	n := int64(l.uncached(id, i, v))
 	if l.queued {
-		tokens += l.books.prefill[i]
+		n += l.books.prefill[i]
 	}
-	return max(1, tokens), int64(v.Requests[i]) + 1
+	return n
 }
 
 // least returns the allowed replica with the least product.
@@ -92,7 +97,7 @@ func (l *lmetric) least(id int32, v *View, allowed func(int32) bool) int32 {
 		case best < 0 || s < score:
 		case s > score || v.Requests[i] > v.Requests[best]:
 			continue
-		case v.Requests[i] == v.Requests[best] && v.Tokens[i] >= v.Tokens[best]:
+		case v.Requests[i] == v.Requests[best] && l.tokens(id, i, v) >= l.tokens(id, best, v): // apart only where one has none
 			continue
 		}
 		best, score = i, s

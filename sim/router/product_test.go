@@ -25,8 +25,10 @@ func TestLMetric(t *testing.T) {
 		// 160*1 against 32*5 = 160: fewer requests.
 		{"tie: fewest requests", []int32{128, 0, 0}, []int64{0, 0, 0}, []int32{4, 0, 1}, []int64{9, 0, 0}, true, 1},
 		{"beyond the tie", []int32{0, 128, 0}, []int64{0, 0, 0}, []int32{0, 5, 0}, []int64{0, 9, 0}, true, 0},
-		// The same product of the same requests: fewest tokens.
-		{"tie: fewest tokens", []int32{0, 0, 0}, []int64{0, 0, 0}, []int32{1, 1, 1}, []int64{70, 60, 60}, true, 1},
+		// The same product of the same requests: the first, since no router knows how long outputs will be.
+		{"outputs do not count", []int32{0, 0, 0}, []int64{0, 0, 0}, []int32{1, 1, 1}, []int64{70, 60, 60}, true, 0},
+		// One token to compute counts as much as none; none goes first.
+		{"tie: fewest tokens", []int32{160, 160, 0}, []int64{1, 0, 0}, []int32{1, 1, 1}, []int64{0, 0, 0}, true, 1},
 		// (32+96)*1 = 128 with what is queued, 32 without.
 		{"queued counts", []int32{0, 128, 48}, []int64{0, 96, 0}, []int32{0, 0, 0}, []int64{0, 0, 0}, true, 2},
 		{"queued left out", []int32{0, 128, 48}, []int64{0, 96, 0}, []int32{0, 0, 0}, []int64{0, 0, 0}, false, 1},

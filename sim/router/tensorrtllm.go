@@ -22,34 +22,60 @@ var trtLoadBalancingPolicy = Policy{
 
 // TRTLoadBalancing takes the least loaded replica.
 type TRTLoadBalancing struct {
-	Unit string `yaml:"unit" default:"requests" enum:"requests|tokens" doc:"of the load; tokens are prompt and known output, in the system prompt alone"`
+	Unit string `yaml:"unit" default:"requests" enum:"requests|tokens" doc:"of the load; tokens are those of prompts"`
 }
 
 // Build implements Params.
 func (p *TRTLoadBalancing) Build(e Env) Router {
-	return &trtLoadBalancing{tokens: p.Unit == "tokens", ties: turns{cost: make([]float64, e.Replicas)}}
+	r := &trtLoadBalancing{ties: turns{cost: make([]float64, e.Replicas)}}
+	if p.Unit == "tokens" {
+		return &trtTokenBalancing{*r, make([]int64, e.Replicas)}
+	}
+	return r
 }
 
-type trtLoadBalancing struct {
-	tokens bool
-	ties   turns
-}
+type trtLoadBalancing struct{ ties turns }
 
 // Route implements Router.
 func (r *trtLoadBalancing) Route(_ int32, v *View) int {
-	v.Believed = -1
 	for _, i := range v.Up {
 		r.ties.cost[i] = float64(v.Requests[i])
-		if r.tokens {
-			r.ties.cost[i] = float64(v.Tokens[i])
-		}
 	}
+	return r.least(v)
+}
+
+func (r *trtLoadBalancing) least(v *View) int {
+	v.Believed = -1
 	if d := v.Decide("least"); d != nil {
 		for _, i := range v.Up {
 			d.Score[i] = r.ties.cost[i]
 		}
 	}
 	return r.ties.least(v.Up)
+}
+
+// trtTokenBalancing counts the prompt tokens of its requests in flight.
+type trtTokenBalancing struct {
+	trtLoadBalancing
+	tokens []int64
+}
+
+// Route implements Router.
+func (r *trtTokenBalancing) Route(id int32, v *View) int {
+	for _, i := range v.Up {
+		r.ties.cost[i] = float64(r.tokens[i])
+	}
+	chosen := r.least(v)
+	r.tokens[chosen] += int64(v.Work.Prompt[id])
+	return chosen
+}
+
+// FirstToken implements Observer.
+func (r *trtTokenBalancing) FirstToken(int32, int, *View) {}
+
+// Left implements Observer.
+func (r *trtTokenBalancing) Left(id int32, replica int, v *View) {
+	r.tokens[replica] -= int64(v.Work.Prompt[id])
 }
 
 // turns takes the candidate of least cost, in turn where several tie.
@@ -122,6 +148,7 @@ type trtKVCacheAware struct {
 
 // Route implements Router.
 func (r *trtKVCacheAware) Route(id int32, v *View) int {
+	r.started[id] = false // it may have been on a replica that failed
 	r.index.match(id, r.matched)
 	r.up = r.up[:0]
 	for _, i := range v.Up {

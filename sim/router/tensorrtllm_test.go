@@ -26,8 +26,20 @@ func TestTRTLoadBalancing(t *testing.T) {
 	if got := r.Route(0, &s.view); got != 3 {
 		t.Errorf("the second of two, not %d", got)
 	}
-	s.view.Tokens = []int64{5, 6, 4, 7}
-	s.blockPicks("tensorrt-llm-load-balancing", func(p Params) { p.(*TRTLoadBalancing).Unit = "tokens" }, nil, 0, 2)
+	// By prompt tokens, of which the first has 40 and the second 10.
+	long := blockState(t, 2, []int64{40}, []int64{10})
+	r = long.build("tensorrt-llm-load-balancing", func(p Params) { p.(*TRTLoadBalancing).Unit = "tokens" })
+	long.view.Tokens = []int64{0, 9000} // whose outputs nobody knows
+	long.view.Requests = []int32{0, 9}
+	for k, c := range []struct{ id, want int }{{0, 0}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 0}} { // 40 against 10, 20, 30, 40; in turn; 40 against 50
+		if got := r.Route(int32(c.id), &long.view); got != c.want {
+			t.Errorf("decision %d by tokens goes to %d, want %d", k, got, c.want)
+		}
+	}
+	r.(Observer).Left(0, 0, &long.view)
+	if got := r.Route(1, &long.view); got != 0 { // 10 against 50
+		t.Errorf("after the long prompt has left the choice is %d, want 0", got)
+	}
 }
 
 // Scores by hand: 10 blocks of 32 of which 4 are shared, .25 a request.
