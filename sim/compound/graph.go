@@ -98,7 +98,7 @@ func NewGraph(modules []Module, output string) (*Graph, error) {
 	}
 	for i := range g.modules {
 		if err := g.checkRule(i); err != nil {
-			return nil, fmt.Errorf("module %s: %w", g.modules[i].Name, err)
+			return nil, wrong(g.modules[i].Name, "reads", "module %s: %v", g.modules[i].Name, err)
 		}
 	}
 	if err := g.setOutput(output); err != nil {
@@ -142,7 +142,7 @@ func places(modules []Module) (map[string]int, error) {
 			return nil, fmt.Errorf("two modules are called %s: rename one", m.Name)
 		}
 		if m.Rule != "" && !slices.Contains(Rules(), m.Rule) {
-			return nil, fmt.Errorf("module %s: unknown rule %q%s", m.Name, m.Rule, oneOf(string(m.Rule), ruleNames()))
+			return nil, wrong(m.Name, "rule", "module %s: unknown rule %q%s", m.Name, m.Rule, oneOf(string(m.Rule), ruleNames()))
 		}
 		if m.Calls < 0 || m.PromptTokens < 0 || m.OutputTokens < 0 {
 			return nil, fmt.Errorf("module %s: calls and tokens are at least 0", m.Name)
@@ -154,15 +154,20 @@ func places(modules []Module) (map[string]int, error) {
 		known = append(known, m.Name)
 	}
 	for _, m := range modules {
+		for i, name := range m.Models {
+			if slices.Contains(m.Models[:i], name) {
+				return nil, wrong(m.Name, "models", "module %s has the model %s twice: once is enough", m.Name, name)
+			}
+		}
 		if len(m.Reads) == 0 {
-			return nil, fmt.Errorf("module %s reads nothing: say reads: %s or which modules", m.Name, Query)
+			return nil, wrong(m.Name, "reads", "module %s reads nothing: say reads: %s or which modules", m.Name, Query)
 		}
 		for i, name := range m.Reads {
 			if !slices.Contains(known, name) {
-				return nil, fmt.Errorf("module %s reads %q, which is no module%s", m.Name, name, oneOf(name, known))
+				return nil, wrong(m.Name, "reads", "module %s reads %q, which is no module%s", m.Name, name, oneOf(name, known))
 			}
 			if slices.Contains(m.Reads[:i], name) {
-				return nil, fmt.Errorf("module %s reads %s twice: once is enough", m.Name, name)
+				return nil, wrong(m.Name, "reads", "module %s reads %s twice: once is enough", m.Name, name)
 			}
 		}
 	}
@@ -206,7 +211,8 @@ func topological(modules []Module, place map[string]int) ([]int, error) {
 			}
 		}
 		if next < 0 {
-			return nil, fmt.Errorf("modules read each other in a circle: %s", circle(modules, place, done))
+			path := circle(modules, place, done)
+			return nil, wrong(path[0], "reads", "modules read each other in a circle: %s", strings.Join(path, " reads "))
 		}
 		done[next] = true
 		order = append(order, next)
@@ -214,8 +220,9 @@ func topological(modules []Module, place map[string]int) ([]int, error) {
 	return order, nil
 }
 
-// circle prints one circle among the modules that are not done.
-func circle(modules []Module, place map[string]int, done []bool) string {
+// circle lists one circle among the modules that are not done, the first of
+// them at both ends.
+func circle(modules []Module, place map[string]int, done []bool) []string {
 	at := slices.Index(done, false)
 	var path []int
 	for !slices.Contains(path, at) {
@@ -232,7 +239,7 @@ func circle(modules []Module, place map[string]int, done []bool) string {
 	for i, p := range path {
 		names[i] = modules[p].Name
 	}
-	return strings.Join(names, " reads ")
+	return names
 }
 
 // mostVoters is how many votes are counted, in numbers of eight bits.
@@ -287,19 +294,19 @@ func (g *Graph) setOutput(output string) error {
 	}
 	switch {
 	case g.output < 0:
-		return fmt.Errorf("the output %q is no module%s", output, oneOf(output, names))
+		return wrong("", "output", "the output %q is no module%s", output, oneOf(output, names))
 	case output == "" && len(last) > 1:
 		return fmt.Errorf("nothing reads %s: one is the output, the others are read by none; name the output or merge them", strings.Join(last, ", "))
 	case g.modules[g.output].Rule == Critic:
-		return fmt.Errorf("the output %s is a critic, whose output is a verdict: let a module of rule %s read it", g.modules[g.output].Name, Refine)
+		return wrong(g.modules[g.output].Name, "rule", "the output %s is a critic, whose output is a verdict: let a module of rule %s read it", g.modules[g.output].Name, Refine)
 	}
 	for _, name := range last {
 		if name != g.modules[g.output].Name {
-			return fmt.Errorf("the output %s cannot be reached from module %s, which nothing reads: leave that out or let a module read it", g.modules[g.output].Name, name)
+			return wrong(name, "reads", "the output %s cannot be reached from module %s, which nothing reads: leave that out or let a module read it", g.modules[g.output].Name, name)
 		}
 	}
 	if read[g.output] {
-		return fmt.Errorf("the output %s is read by another module, which cannot reach it: name another output", g.modules[g.output].Name)
+		return wrong("", "output", "the output %s is read by another module, which cannot reach it: name another output", g.modules[g.output].Name)
 	}
 	if len(g.decisions) == 0 {
 		return errors.New("no module has an LLM, so there is nothing to choose")

@@ -24,6 +24,7 @@ func TestGraphErrors(t *testing.T) {
 		{[]Module{{Name: "a"}}, "", "module a reads nothing"},
 		{[]Module{{Name: "plan", Reads: []string{Query}}, {Name: "solve", Reads: []string{"plam"}}}, "", `solve reads "plam", which is no module; did you mean "plan"?`},
 		{[]Module{{Name: "a", Reads: []string{Query, Query}}}, "", "reads query twice"},
+		{[]Module{{Name: "a", Reads: []string{Query}, Models: []string{"A", "B", "A"}}}, "", "module a has the model A twice"},
 		{[]Module{{Name: "q", Reads: []string{Query}}, {Name: "a", Reads: []string{"c"}}, {Name: "b", Reads: []string{"a"}}, {Name: "c", Reads: []string{"q", "b"}}},
 			"", "in a circle: a reads c reads b reads a"},
 		{[]Module{{Name: "a", Reads: []string{Query, "a"}}}, "", "in a circle: a reads a"},

@@ -39,9 +39,9 @@ func FindSystem(name string) (System, bool) {
 // PerModule is what a question costs the modules of a system, each list with
 // one number for all modules with an LLM, or one for each in topological order.
 type PerModule struct {
-	Calls        []float64 `yaml:"calls" default:"1" min:"0.001" unit:"calls" doc:"calls a question, one number for all modules or one for each module with an LLM"`
-	PromptTokens []float64 `yaml:"prompt_tokens" default:"1000" min:"0" unit:"tokens" doc:"prompt tokens a call, likewise"`
-	OutputTokens []float64 `yaml:"output_tokens" default:"200" min:"0" unit:"tokens" doc:"output tokens a call, likewise"`
+	Calls        []float64 `yaml:"calls" default:"1" min:"0.001" max:"1000000" unit:"calls" doc:"calls a question, one number for all modules or one for each module with an LLM"`
+	PromptTokens []float64 `yaml:"prompt_tokens" default:"1000" min:"0" max:"1000000000" unit:"tokens" doc:"prompt tokens a call, likewise"`
+	OutputTokens []float64 `yaml:"output_tokens" default:"200" min:"0" max:"1000000000" unit:"tokens" doc:"output tokens a call, likewise"`
 }
 
 // graph gives each module its usage and builds the graph.

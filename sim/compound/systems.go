@@ -115,9 +115,9 @@ type Step struct {
 	Skill        string   `yaml:"skill" doc:"modules with the same skill share a model's ability and luck; by default the rule's name for critic, refine and judge, else the module's"`
 	Models       []string `yaml:"models" doc:"the models that it may have; by default all of the world"`
 	Own          bool     `yaml:"own_knowledge" default:"false" doc:"a judge that succeeds is right even where all that it reads is wrong"`
-	Calls        float64  `yaml:"calls" default:"1" min:"0.001" unit:"calls" doc:"calls a question"`
-	PromptTokens float64  `yaml:"prompt_tokens" default:"1000" min:"0" unit:"tokens" doc:"prompt tokens a call"`
-	OutputTokens float64  `yaml:"output_tokens" default:"200" min:"0" unit:"tokens" doc:"output tokens a call"`
+	Calls        float64  `yaml:"calls" default:"1" min:"0.001" max:"1000000" unit:"calls" doc:"calls a question"`
+	PromptTokens float64  `yaml:"prompt_tokens" default:"1000" min:"0" max:"1000000000" unit:"tokens" doc:"prompt tokens a call"`
+	OutputTokens float64  `yaml:"output_tokens" default:"200" min:"0" max:"1000000000" unit:"tokens" doc:"output tokens a call"`
 }
 
 // Graph implements SystemParams.

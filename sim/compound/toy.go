@@ -45,9 +45,9 @@ type Toy struct {
 
 // Pricing is what models cost, each list with one number a model.
 type Pricing struct {
-	Prices       []float64 `yaml:"prices" min:"0" unit:"dollars" doc:"a call, by model"`
-	InputPrices  []float64 `yaml:"input_prices" min:"0" unit:"dollars" doc:"a million prompt tokens, by model"`
-	OutputPrices []float64 `yaml:"output_prices" min:"0" unit:"dollars" doc:"a million output tokens, by model"`
+	Prices       []float64 `yaml:"prices" min:"0" max:"1000000" unit:"dollars" doc:"a call, by model"`
+	InputPrices  []float64 `yaml:"input_prices" min:"0" max:"1000000" unit:"dollars" doc:"a million prompt tokens, by model"`
+	OutputPrices []float64 `yaml:"output_prices" min:"0" max:"1000000" unit:"dollars" doc:"a million output tokens, by model"`
 }
 
 // Of returns the prices of so many models, none where no price is given.

@@ -88,7 +88,7 @@ func newWorld(g *Graph, s *sample, prices []Price) (*World, error) {
 func (s *sample) list(m Module) (list []int32, err error) {
 	for _, name := range m.Models {
 		if !slices.Contains(s.models, name) {
-			return nil, fmt.Errorf("module %s: the world has no model %q%s", m.Name, name, oneOf(name, s.models))
+			return nil, wrong(m.Name, "models", "module %s: the world has no model %q%s", m.Name, name, oneOf(name, s.models))
 		}
 	}
 	for c, each := range s.candidates {

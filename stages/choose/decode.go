@@ -53,6 +53,7 @@ type OptimiserParams struct {
 // system is a decoded item of systems.
 type system struct {
 	name  string // of the entry
+	at    experiment.Section
 	graph *compound.Graph
 	key   string
 }
@@ -124,7 +125,7 @@ func (d *decoder) system(s experiment.Section) (*system, error) {
 	if err != nil {
 		return nil, misfit(s, "system", err)
 	}
-	return &system{name: entry.Name, graph: g, key: key}, nil
+	return &system{name: entry.Name, at: s, graph: g, key: key}, nil
 }
 
 // modules decodes those of system graph, in the order of the file.
@@ -156,7 +157,29 @@ func misfit(s experiment.Section, key string, err error) error {
 	if errors.As(err, &wrong) {
 		return s.Errorf(wrong.Field, wrong.Expected, nil)
 	}
+	if at, field, ok := moduleAt(s, err); ok {
+		s, key = at, field
+	}
 	return s.Errorf(key, "one that can be built: "+err.Error(), nil)
+}
+
+// moduleAt finds the module of system graph that an error is about; a field that
+// the file leaves out is looked for at the module's reads.
+func moduleAt(s experiment.Section, err error) (at experiment.Section, field string, ok bool) {
+	var wrong *compound.ModuleError
+	modules, custom := s.Section("modules")
+	if !errors.As(err, &wrong) || !custom {
+		return at, "", false
+	}
+	if wrong.Module == "" {
+		return s, wrong.Field, true
+	}
+	at, ok = modules.Section(wrong.Module)
+	field = wrong.Field
+	if !slices.Contains(at.Keys(), field) {
+		field = "reads"
+	}
+	return at, field, ok
 }
 
 func (d *decoder) world(s experiment.Section) (*world, error) {

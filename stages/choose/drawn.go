@@ -25,6 +25,9 @@ func (d drawn) pools() int { return d.params.Many() }
 // check builds a first pool.
 func (d drawn) check(sys *system, s experiment.Section) error {
 	if _, err := d.params.Build(sys.graph, compound.Env{}); err != nil {
+		if _, _, ok := moduleAt(sys.at, err); ok {
+			s = sys.at
+		}
 		return misfit(s, "world", err)
 	}
 	return nil

@@ -16,7 +16,7 @@ type Search struct {
 	Budget    int              `yaml:"budget" default:"0" min:"0" unit:"evaluations" doc:"assignments that a run may evaluate; 0 = 1,000,000, as in LLMSelector's released code"`
 	Dollars   float64          `yaml:"dollars" default:"0" min:"0" unit:"$" doc:"what a run may spend on answers, each paid once; 0 = no limit"`
 	Tolerance float64          `yaml:"tolerance" default:"-1" min:"-1" max:"1" unit:"share" doc:"accuracy that may be given up for a lower cost: after the run, single changes are made that save most, while the training accuracy stays within this of what the run found; -1 = none are"`
-	Lambda    float64          `yaml:"lambda" default:"0" min:"0" unit:"share/$" doc:"accuracy that a dollar a question must bring: what is looked for is accuracy - lambda x cost"`
+	Lambda    float64          `yaml:"lambda" default:"0" min:"0" max:"1e12" unit:"share/$" doc:"accuracy that a dollar a question must bring: what is looked for is accuracy - lambda x cost"`
 	Diagnoser selection.Oracle `yaml:"diagnoser"`
 }
 

@@ -32,6 +32,13 @@ func TestPlanErrors(t *testing.T) {
 		"systems: [locate-solve]\nworlds: [toy]\noptimisers: [greedy, {name: again, optimiser: greedy}]\n":                                                         "the two are the same runs under two names",
 		"systems: [{name: g, system: graph}]\nworlds: [toy]\noptimisers: [single]\n":                                                                               "the modules by name",
 		"systems: [{name: g, system: graph, modules: {a: {reads: [b]}}}]\nworlds: [toy]\noptimisers: [single]\n":                                                   `reads "b", which is no module`,
+		"systems: [debate]\nworlds: [{name: t, world: toy, models: 2, prices: [1, 1e308]}]\noptimisers: [greedy]\n":                                                `f.yaml:4:51: worlds[0].prices: value "[1, 1e308]": expected a list of numbers from 0 to 1000000 (dollars)`,
+		graphOf("plan: {reads: [query]}", "b: {reads: [plam]}"):                                                                                                    `f.yaml:8:18: systems[0].modules.b.reads: value "[plam]": expected one that can be built: module b reads "plam", which is no module; did you mean "plan"?`,
+		graphOf("a: {reads: [c]}", "b: {reads: [a]}", "c: {reads: [b]}"):                                                                                           `f.yaml:7:18: systems[0].modules.a.reads: value "[c]": expected one that can be built: modules read each other in a circle: a reads c reads b reads a`,
+		graphOf("a: {reads: [query]}", "c: {rule: critic, reads: [query]}"):                                                                                        `f.yaml:8:32: systems[0].modules.c.reads`,
+		graphOf("a: {reads: [query]}", "b: {reads: [a], models: [Z]}"):                                                                                             `f.yaml:8:31: systems[0].modules.b.models: value "[Z]": expected one that can be built: module b: the world has no model "Z"`,
+		graphOf("a: {reads: [query], models: [A, A]}", "b: {reads: [a]}"):                                                                                          `f.yaml:7:35: systems[0].modules.a.models: value "[A, A]": expected one that can be built: module a has the model A twice`,
+		graphOf("a: {reads: [query]}", "b: {rule: critic, reads: [a]}"):                                                                                            `f.yaml:8:17: systems[0].modules.b.rule: value "critic": expected one that can be built: the output b is a critic`,
 		"systems: [{name: g, system: graph, modules: {a: {red: [query]}}}]\nworlds: [toy]\noptimisers: [single]\n":                                                 "red: unknown key",
 	} {
 		_, err := planOf(head + text)
@@ -39,6 +46,11 @@ func TestPlanErrors(t *testing.T) {
 			t.Errorf("%s: %v, expected %s", text, err, want)
 		}
 	}
+}
+
+// graphOf is an experiment with a system of these modules, from line 6 on.
+func graphOf(modules ...string) string {
+	return "systems:\n  - system: graph\n    name: g\n    modules:\n      " + strings.Join(modules, "\n      ") + "\nworlds: [toy]\noptimisers: [greedy]\n"
 }
 
 // TestKeys: what decides a cell's rows is in its key, and nothing else is.

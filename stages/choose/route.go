@@ -12,7 +12,7 @@ import (
 // parameters: which of its settings is the one that it is judged by.
 type Route struct {
 	Dollars float64 `yaml:"dollars" default:"0" min:"0" unit:"$" doc:"mean cost of a question that it may have; 0 = no limit"`
-	Lambda  float64 `yaml:"lambda" default:"0" min:"0" unit:"share/$" doc:"accuracy that a dollar a question must bring"`
+	Lambda  float64 `yaml:"lambda" default:"0" min:"0" max:"1e12" unit:"share/$" doc:"accuracy that a dollar a question must bring"`
 }
 
 // route fits a rule that chooses for each question anew. All its settings go
