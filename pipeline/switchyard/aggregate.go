@@ -70,7 +70,7 @@ func (s *study) aggregateAgain(c *cli.Context, options aggregate.Options) (err e
 // do so over part of the replications has the exit code of cells that failed.
 func (s *study) aggregate(c *cli.Context, options aggregate.Options) (*aggregate.Result, error) {
 	say(c, "aggregate: summing up and comparing the cells in %s", s.dir)
-	options.Plan, options.Queueing, options.Choose = s.plan, s.queueing, s.choices
+	options.Plan, options.Queueing, options.Choose, options.Serve = s.plan, s.queueing, s.choices, s.serving
 	if options.Baseline == "" {
 		options.Baseline = s.experiment.Baseline
 	}

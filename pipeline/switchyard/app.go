@@ -41,7 +41,7 @@ missing, 130 interrupted (the same command resumes).`,
 		Writer:    stdout,
 		ErrWriter: stderr,
 		Commands: []*cli.Command{
-			runCommand(), reproduceCommand(), generateCommand(), simulateCommand(), queueCommand(), chooseCommand(), diagnoseCommand(), aggregateCommand(), capacityCommand(), timelineCommand(), calibrateCommand(),
+			runCommand(), reproduceCommand(), generateCommand(), simulateCommand(), queueCommand(), chooseCommand(), diagnoseCommand(), serveCommand(), aggregateCommand(), capacityCommand(), timelineCommand(), calibrateCommand(),
 			listCommand(), configCommand(), statusCommand(), queryCommand(), schemaCommand(),
 			completionCommand(), completeCommand(), versionCommand(),
 		},

@@ -74,6 +74,10 @@ func kinds() []kind {
 		{named{"live", "the sections of a live world: worlds.endpoints and so on, with world: live"}, liveItems, liveSections},
 		{named{"metrics", "how a live answer is scored: worlds.metric"}, metricItems, liveSections},
 		{named{"extractors", "where a live answer is found in a text: worlds.extract"}, extractorItems, liveSections},
+		{named{"serving", "what serving them on GPUs takes: serving"}, servingItems, nil},
+		{named{"replicas", "what a model takes there: serving.models"}, replicaItems, nil},
+		{named{"lengths", "how long calls are there: serving.lengths"}, lengthItems, nil},
+		{named{"rules", "cascades and routers between models, which may stand at modules there: serving.rules"}, ruleItems, ruleExample},
 		{named{"outcomes", "files of recorded outcomes: worlds.file, with world: recorded"}, outcomeItems, outcomeExample},
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"switchyard/stages/outcomes"
 )
 
-// What list says of the job choose.
+// What list says of the jobs choose and serve.
 
 func outcomeItems() (items []item) {
 	for _, f := range outcomes.Formats() {

@@ -209,7 +209,7 @@ func argumentValues(app *cli.App, command string, before []string) (names []name
 		return nil
 	}
 	switch command {
-	case "run", "generate", "simulate", "queue", "choose", "capacity", "config":
+	case "run", "generate", "simulate", "queue", "choose", "serve", "capacity", "config":
 		return catalogue("experiments")
 	case "aggregate", "status", "query":
 		return finished()

@@ -9,6 +9,7 @@
 //	simulate   a cell: one combination     -> cells, requests, replicas
 //	queue      classic queueing models     -> balls, dispatch
 //	choose     a model for each module     -> selections, rounds, pareto, worlds, pools, assignments
+//	serve      those systems on GPUs       -> served, splits
 //	aggregate  replications of a config    -> summary, comparisons, expectations
 //
 // Beside these, capacity finds the largest load that each router carries, by

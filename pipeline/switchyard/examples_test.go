@@ -84,7 +84,7 @@ func (e example) scaledCommand() string {
 		return e.command
 	}
 	switch words[1] {
-	case "run", "generate", "simulate", "queue", "choose":
+	case "run", "generate", "simulate", "queue", "choose", "serve":
 		return e.command + " " + e.scale
 	}
 	return e.command

@@ -67,12 +67,18 @@ var questions = map[string]string{
 	experiment.Simulate: "select workload_point, router_point, mean / 1e6 as seconds from summary where metric = 'e2e_mean_us' order by config",
 	experiment.Balls:    "select workload_point, maximum, count(*) as runs from balls group by all order by all",
 	experiment.Dispatch: "select workload_point, router_point, mean, lo, hi, theory from summary where metric = 'response_mean' order by config",
+	experiment.Serve:    "select serving_point, assignment, split, avg(accuracy_test) as accuracy, avg(dollars_question) as dollars, avg(latency_p99_us) / 1e6 as p99_s from served where front group by all order by accuracy desc",
 	experiment.Choose:   "select workload_point, router_point, metric, mean, lo, hi from summary where metric in ('accuracy_test', 'gain_points', 'evaluations') order by config",
 }
 
-// question is a query that the experiment can answer.
+// question is a query that the experiment can answer: of its first job, or of
+// serving, which joins what others found.
 func (s *study) question() string {
-	return fmt.Sprintf("%s %q", quoteAll([]string{os.Args[0], "query", s.dir}), questions[s.experiment.Jobs()[0]])
+	job := s.experiment.Jobs()[0]
+	if s.experiment.Has(experiment.Serve) {
+		job = experiment.Serve
+	}
+	return fmt.Sprintf("%s %q", quoteAll([]string{os.Args[0], "query", s.dir}), questions[job])
 }
 
 // dryRun prints what a run would do.
@@ -100,7 +106,7 @@ func (s *study) dryRun(c *cli.Context, jobs []run.Job) error {
 		fmt.Fprintln(w)
 	}
 	fmt.Fprintf(w, "%d configurations, %d cells with their replications, in %s\n",
-		configs, len(s.plan.Runs)+len(s.queueing.Balls)+len(s.queueing.Dispatch)+len(s.choices.Runs), s.dir)
+		configs, len(s.plan.Runs)+len(s.queueing.Balls)+len(s.queueing.Dispatch)+len(s.choices.Runs)+len(s.serving.Runs), s.dir)
 	for _, job := range jobs {
 		estimate, err := run.Inspect(job, s.dir, c.Int("workers"))
 		if err != nil {

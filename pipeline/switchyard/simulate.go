@@ -11,6 +11,7 @@ import (
 	"switchyard/stages/generate"
 	"switchyard/stages/queueing"
 	"switchyard/stages/run"
+	"switchyard/stages/serve"
 	"switchyard/stages/simulate"
 	"switchyard/stages/table"
 )
@@ -98,6 +99,8 @@ func (s *study) executeCell(c *cli.Context, job run.Job) error {
 		return printRow(c.App.Writer, queueing.Dispatch, s.dir)
 	case experiment.Choose:
 		return printRow(c.App.Writer, choose.Selections, s.dir)
+	case experiment.Serve:
+		return printRow(c.App.Writer, serve.Served, s.dir)
 	}
 	return printRow(c.App.Writer, simulate.Cells, s.dir)
 }

@@ -19,13 +19,14 @@ import (
 	"switchyard/stages/generate"
 	"switchyard/stages/queueing"
 	"switchyard/stages/run"
+	"switchyard/stages/serve"
 	"switchyard/stages/simulate"
 	"switchyard/stages/table"
 )
 
 // schemas are those of all tables, in the order in which the stages write them.
 func schemas() (all []table.Schema) {
-	definitions := slices.Concat(generate.Tables(), simulate.Tables(), queueing.Tables(), choose.Tables())
+	definitions := slices.Concat(generate.Tables(), simulate.Tables(), queueing.Tables(), choose.Tables(), serve.Tables())
 	definitions = append(append(definitions, run.Failures), aggregate.Tables()...)
 	definitions = append(definitions, expect.Tables()...)
 	definitions = append(append(definitions, calibrate.Tables()...), capacity.Tables()...)
@@ -61,7 +62,7 @@ func (s *study) jobs(c *cli.Context) (jobs []run.Job) {
 		}
 		jobs = append(jobs, s.simulateJob(c, ""))
 	}
-	return slices.Concat(jobs, s.queueingJobs(c), s.choiceJobs(c))
+	return slices.Concat(jobs, s.queueingJobs(c), s.choiceJobs(c), s.servingJobs(c))
 }
 
 // queueingJobs run the classic models, which need nothing of another stage.
@@ -79,6 +80,13 @@ func (s *study) choiceJobs(c *cli.Context) []run.Job {
 			return fmt.Sprintf("%s %s --cell %d", programName, s.words(c, "choose"), r.Index)
 		},
 	})
+}
+
+// servingJobs serve what choose chooses from.
+func (s *study) servingJobs(c *cli.Context) []run.Job {
+	return serve.Jobs(s.serving, serve.Options{Repro: func(r *serve.Run) string {
+		return fmt.Sprintf("%s %s --cell %d", programName, s.words(c, "serve"), r.Index)
+	}})
 }
 
 // execute runs jobs one after the other in the study's folder, under one lock,
@@ -174,7 +182,7 @@ func patient(signals <-chan os.Signal, giveBack func()) (interrupted func() bool
 }
 
 // units name what the tasks of a job count.
-var units = map[string]string{"generate": "requests", "simulate": "requests", "capacity": "requests", experiment.Balls: "balls", experiment.Dispatch: "requests", choose.SettingsJob: "assignments", experiment.Choose: "evaluations"}
+var units = map[string]string{"generate": "requests", "simulate": "requests", "capacity": "requests", experiment.Balls: "balls", experiment.Dispatch: "requests", choose.SettingsJob: "assignments", experiment.Choose: "evaluations", experiment.Serve: "calls"}
 
 // openManifest starts the folder's manifest and writes it, so that a run that
 // is killed leaves word of what it was.

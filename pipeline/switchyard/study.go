@@ -16,6 +16,7 @@ import (
 	"switchyard/stages/experiment"
 	"switchyard/stages/queueing"
 	"switchyard/stages/run"
+	"switchyard/stages/serve"
 	"switchyard/stages/simulate"
 	"switchyard/stages/table"
 )
@@ -30,6 +31,7 @@ type study struct {
 	plan         *simulate.Plan
 	queueing     *queueing.Plan
 	choices      *choose.Plan
+	serving      *serve.Plan
 	expectations *expect.Plan
 	dir          string
 }
@@ -124,10 +126,11 @@ func (s *study) makePlans() error {
 	models, wrong := queueing.NewPlan(s.experiment)
 	choices, bad := choose.NewPlan(s.experiment)
 	expectations, unfit := expect.NewPlan(s.experiment)
-	if err := experiment.Join(err, wrong, bad, unfit); err != nil {
+	serving, worse := serve.NewPlan(s.experiment, choices)
+	if err := experiment.Join(err, wrong, bad, unfit, worse); err != nil {
 		return err
 	}
-	s.plan, s.queueing, s.choices, s.expectations = plan, models, choices, expectations
+	s.plan, s.queueing, s.choices, s.serving, s.expectations = plan, models, choices, serving, expectations
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"switchyard/stages/choose"
 	"switchyard/stages/experiment"
 	"switchyard/stages/queueing"
+	"switchyard/stages/serve"
 	"switchyard/stages/simulate"
 	"switchyard/stages/table"
 )
@@ -47,6 +48,8 @@ type Options struct {
 	Queueing *queueing.Plan
 	// Choose does the same for table selections.
 	Choose *choose.Plan
+	// Serve does the same for table served.
+	Serve *serve.Plan
 }
 
 // Result is what Run wrote, and what Print shows.
@@ -92,6 +95,7 @@ type rows struct {
 	thrown     []queueing.BallsRow
 	dispatched []queueing.DispatchRow
 	chosen     []choose.SelectionRow
+	deployed   []serve.Row
 }
 
 // read reads the tables of the jobs that the plans have or, without plans, the
@@ -122,14 +126,21 @@ func (in *rows) read(dir string, o Options) error {
 			return err
 		}
 	}
-	if len(in.served)+len(in.thrown)+len(in.dispatched)+len(in.chosen) == 0 {
+	if !planned || o.Serve != nil && len(o.Serve.Runs) > 0 {
+		if in.deployed, err = readCells(serve.Served, dir, planned); err != nil {
+			return err
+		}
+	}
+	if len(in.served)+len(in.thrown)+len(in.dispatched)+len(in.chosen)+len(in.deployed) == 0 {
 		return fmt.Errorf("no table of cells in %s has rows; run the experiment first", dir)
 	}
 	return o.refuseWarmUp(in)
 }
 
 // planned reports whether the options say what should be there.
-func (o Options) planned() bool { return o.Plan != nil || o.Queueing != nil || o.Choose != nil }
+func (o Options) planned() bool {
+	return o.Plan != nil || o.Queueing != nil || o.Choose != nil || o.Serve != nil
+}
 
 // readCells reads a table; without need, one that is not there has no rows.
 func readCells[T any](t *table.Table[T], dir string, need bool) ([]T, error) {
@@ -182,7 +193,11 @@ func (in *rows) configurations() ([]*configuration, error) {
 		return nil, err
 	}
 	selections, err := gatherChosen(in.chosen)
-	return slices.Concat(simulated, balls, dispatch, selections), err
+	if err != nil {
+		return nil, err
+	}
+	deployments, err := gatherDeployed(in.deployed)
+	return slices.Concat(simulated, balls, dispatch, selections, deployments), err
 }
 
 // analyse is Run without files.

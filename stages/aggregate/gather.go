@@ -38,6 +38,7 @@ type configuration struct {
 	theory    []float64 // of each metric, NaN where there is none
 	model     *string   // behind them, and of which kind
 	kind      *string
+	chosen    string   // assignment that a role has most often; empty in other jobs than serve
 	warnings  []string // that concern every metric
 	timing    []string // that concern times
 }

@@ -8,6 +8,7 @@ import (
 	"switchyard/stages/choose"
 	"switchyard/stages/experiment"
 	"switchyard/stages/queueing"
+	"switchyard/stages/serve"
 	"switchyard/stages/simulate"
 )
 
@@ -38,6 +39,7 @@ var (
 	thrown     = measuresOf(experiment.Balls, reflect.TypeFor[queueing.BallsRow](), "maximum", "maximum", "")
 	dispatched = measuresOf(experiment.Dispatch, reflect.TypeFor[queueing.DispatchRow](), "response_mean", "response_p99", "response_drift")
 	chosen     = measuresOf(experiment.Choose, reflect.TypeFor[choose.SelectionRow](), testAccuracy, "gain_points", "")
+	deployed   = measuresOf(experiment.Serve, reflect.TypeFor[serve.Row](), testAccuracy, "latency_p99_us", "")
 )
 
 // metrics are those of table `cells`.

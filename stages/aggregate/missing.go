@@ -103,13 +103,13 @@ func findMissing(configs []*configuration, o Options) *MissingError {
 // grid.
 func wantedOf(configs []*configuration, o Options) []wanted {
 	if o.planned() {
-		return slices.Concat(planned(o.Plan), queued(o.Queueing), selected(o.Choose))
+		return slices.Concat(planned(o.Plan), queued(o.Queueing), selected(o.Choose), deployable(o.Serve))
 	}
 	// A workload without chance in it has one replication, others have all.
 	// Worlds, in the place of clusters, may differ in their pools.
 	type workload struct{ job, point, world string }
 	of := func(c *configuration) workload {
-		if c.Job != experiment.Choose {
+		if c.Job != experiment.Choose && c.Job != experiment.Serve {
 			return workload{c.Job, c.WorkloadPoint, ""}
 		}
 		return workload{c.Job, c.WorkloadPoint, c.ClusterPoint}
@@ -123,9 +123,11 @@ func wantedOf(configs []*configuration, o Options) []wanted {
 		slices.Sort(all)
 		union[w] = slices.Compact(all)
 	}
-	out := make([]wanted, len(configs))
-	for i, c := range configs {
-		out[i] = wanted{place{c.Job, c.Config}, c.name(), union[of(c)], c.pools}
+	var out []wanted
+	for _, c := range configs {
+		if !c.optional() {
+			out = append(out, wanted{place{c.Job, c.Config}, c.name(), union[of(c)], c.pools})
+		}
 	}
 	return out
 }

@@ -49,9 +49,12 @@ func (r *Result) Print(w io.Writer) error {
 			}
 			continue
 		}
-		if p.job == experiment.Choose {
+		switch p.job {
+		case experiment.Choose:
 			p.printChosen(out, findings)
-		} else {
+		case experiment.Serve:
+			p.printDeployed(out, findings)
+		default:
 			p.print(out, findings)
 		}
 	}

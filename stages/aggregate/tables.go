@@ -4,11 +4,11 @@ import "switchyard/stages/table"
 
 // Where says which configuration a row is about.
 type Where struct {
-	Job           string            `parquet:"job,dict" doc:"simulate (table cells), balls or dispatch (the tables of these names), or choose (table selections)"`
-	Config        int32             `parquet:"config,delta" doc:"position of the configuration in the job's grid, as in the job's table; with job the sort order"`
-	Workload      string            `parquet:"workload,dict" doc:"name of the workload variant; of the system in dispatch and choose, of the setting in balls"`
-	Cluster       string            `parquet:"cluster,dict" doc:"name of the cluster variant, of the world in choose; empty in other jobs"`
-	Router        string            `parquet:"router,dict" doc:"name of the router, dispatch policy or optimiser variant; empty in balls"`
+	Job           string            `parquet:"job,dict" doc:"simulate (table cells), balls or dispatch (the tables of these names), choose (table selections), or serve (table served)"`
+	Config        int32             `parquet:"config,delta" doc:"position of the configuration in the job's grid, as in the job's table; of serve 3 times that, plus 0, 1 or 2 for what is chosen; with job the sort order"`
+	Workload      string            `parquet:"workload,dict" doc:"name of the workload variant; of the system in dispatch and choose, of the system in its world in serve, of the setting in balls"`
+	Cluster       string            `parquet:"cluster,dict" doc:"name of the cluster variant, of the world in choose, of serving in serve; empty in other jobs"`
+	Router        string            `parquet:"router,dict" doc:"name of the router, dispatch policy or optimiser variant; in serve what an assignment is the best in; empty in balls"`
 	WorkloadPoint string            `parquet:"workload_point,dict" doc:"workload with its swept values"`
 	ClusterPoint  string            `parquet:"cluster_point,dict" doc:"cluster with its swept values"`
 	RouterPoint   string            `parquet:"router_point,dict" doc:"router with its swept values: what is compared"`

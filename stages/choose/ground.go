@@ -2,6 +2,7 @@ package choose
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -99,55 +100,70 @@ func Judge(w selection.World) func(alloc []int32) (mean float64, err error) {
 	return newJudge(w).accuracy
 }
 
-// Outcomes returns what each candidate scores on each question where a module
-// has it and the others are as in an assignment, with what it costs there: a
-// table on which rules choose for each question. Where models were recorded,
-// tables are as they are, with what is known of the questions.
-func (s *Stand) Outcomes(alloc []int32, module int) (train, test *cascade.Table, err error) {
+// Outcomes are what the candidates of a module do on each question where the
+// other modules have what an assignment gives them.
+type Outcomes struct {
+	// Module has 1 where the candidate does the module's part, what a scorer of
+	// its output could see, with what it costs; System what the system scores.
+	Module, System *cascade.Table
+}
+
+// Outcomes returns the outcomes at a module, for rules that choose for each
+// question. Where models were recorded, tables are as they are, with what is
+// known of the questions, and the module is the system.
+func (s *Stand) Outcomes(alloc []int32, module int) (train, test Outcomes, err error) {
 	if o := s.pool.outcomes; o != nil {
-		return o.train, o.test, nil
+		return Outcomes{o.train, o.train}, Outcomes{o.test, o.test}, nil
 	}
 	if train, err = s.outcomes(s.Train, alloc, module); err != nil {
-		return nil, nil, err
+		return train, test, err
 	}
 	test, err = s.outcomes(s.Test, alloc, module)
 	return train, test, err
 }
 
-// coster is implemented by worlds that know what each module costs.
-type coster interface {
+// parts is implemented by worlds that know what each module does and costs.
+type parts interface {
+	selection.World
+	Failures(alloc []int32, module int, dst []uint64) error
 	CostOf(module int, candidate int32) float64
 }
 
-func (s *Stand) outcomes(w selection.World, alloc []int32, module int) (*cascade.Table, error) {
+func (s *Stand) outcomes(world selection.World, alloc []int32, module int) (o Outcomes, err error) {
+	w, ok := world.(parts)
+	if !ok {
+		return o, errors.New("the world does not know what a module does on a question")
+	}
 	n, models := w.Questions(), len(s.Candidates[module])
-	t := &cascade.Table{Models: s.Candidates[module], Score: make([]float32, n*models)}
-	costs, known := w.(coster)
-	if s.Priced && known {
-		t.Cost = make([]float32, n*models)
+	o.Module = &cascade.Table{Models: s.Candidates[module], Score: make([]float32, n*models)}
+	o.System = &cascade.Table{Models: s.Candidates[module], Score: make([]float32, n*models)}
+	if s.Priced {
+		o.Module.Cost = make([]float32, n*models)
+		o.System.Cost = o.Module.Cost
 	}
 	alloc = slices.Clone(alloc)
-	scores := make([]float32, n)
+	scores, fails := make([]float32, n), make([]uint64, (n+63)/64)
 	for k := range models {
 		alloc[module] = int32(k)
-		if err := w.Scores(alloc, scores); err != nil {
-			return nil, err
+		if err := errors.Join(w.Scores(alloc, scores), w.Failures(alloc, module, fails)); err != nil {
+			return o, err
 		}
 		for q, score := range scores {
-			t.Score[q*models+k] = score
-			if t.Cost != nil {
-				t.Cost[q*models+k] = float32(costs.CostOf(module, int32(k)))
+			at := q*models + k
+			o.System.Score[at], o.Module.Score[at] = score, float32(^fails[q>>6]>>(q&63)&1)
+			if s.Priced {
+				o.Module.Cost[at] = float32(w.CostOf(module, int32(k)))
 			}
 		}
 	}
-	return t, nil
+	return o, nil
 }
 
 // RulesWork reports whether rules that choose for each question can stand at
 // modules there.
 func (g Ground) RulesWork() bool {
 	able := g.setting.world.source.able(g.setting.system)
-	return able.outcomes || able.scores && able.culprits
+	return able.outcomes || able.culprits
 }
 
 // Singles are the assignments of one model to all modules.

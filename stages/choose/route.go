@@ -41,7 +41,7 @@ func (b *batch) route(p *pool, known *survey, at sample) error {
 		b.pareto = append(b.pareto, row)
 	}
 	markFront(b.pareto[first:])
-	chosen := o.route.choose(train)
+	chosen := o.route.Choose(train)
 	row := b.row(p, known, at)
 	row.Assignment, row.AccuracyTrain, row.AccuracyTest = test[chosen].Name, train[chosen].Quality, test[chosen].Quality
 	row.Converged, row.Stop, row.Evaluations = true, "complete", int32(len(p.candidates[0]))
@@ -63,9 +63,9 @@ func (b *batch) route(p *pool, known *survey, at sample) error {
 	return nil
 }
 
-// choose returns the setting with the most accuracy less its price, among those
+// Choose returns the setting with the most accuracy less its price, among those
 // that cost no more than allowed; the cheapest setting where none is.
-func (r *Route) choose(settings []cascade.Result) int {
+func (r *Route) Choose(settings []cascade.Result) int {
 	best, value := -1, math.Inf(-1)
 	for i := range settings {
 		s := &settings[i]

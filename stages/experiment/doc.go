@@ -97,6 +97,7 @@
 //	balls      balls                            balls thrown into bins
 //	dispatch   dispatch x policies              servers behind a dispatcher
 //	choose     systems x worlds x optimisers    a model for each module
+//	serve      serving                          what choose chooses from, served on GPUs
 //
 //	balls:
 //	  - {name: lecture, bins: {sweep: [1000, 100000]}, choices: {sweep: [1, 2]}}
@@ -108,9 +109,11 @@
 //	systems: [locate-solve, {name: pair, system: debate, generators: 2, debaters: 2}]
 //	worlds: [{name: toy, world: toy, models: 5, pools: 10}]
 //	optimisers: [single, llmselector, exhaustive]
+//	serving: [{name: eight, gpu: h100, gpus: 8, models: {A: {model: llama-3.1-8b}, ...}, arrivals: {...}}]
 //
 // A job has a grid of its own; a file that has one of its sections has all of
-// them. The head is for all jobs.
+// them. Serving stands beside the sections of choose, and is crossed with its
+// systems and worlds. The head is for all jobs.
 //
 // # Expectations
 //

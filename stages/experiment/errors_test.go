@@ -42,7 +42,7 @@ f.yaml:5:7: name: an alias (*), which experiment files do not use: expected a pl
 f.yaml:6:11: baseline: a tag (!), which experiment files do not use: expected a plain value
 f.yaml:7:1: a complex or merge key, which experiment files do not use: expected a plain key`},
 
-		{text: rest + "sed: 1\n", want: `f.yaml:4:1: sed: unknown key: expected one of replications, expectations, workloads, clusters, routers, balls, dispatch, policies, systems, worlds, optimisers, name, seed, warm_up, baseline, slo, tables; did you mean "seed"?`},
+		{text: rest + "sed: 1\n", want: `f.yaml:4:1: sed: unknown key: expected one of replications, expectations, workloads, clusters, routers, balls, dispatch, policies, systems, worlds, optimisers, serving, name, seed, warm_up, baseline, slo, tables; did you mean "seed"?`},
 		{text: rest + "slo: {ttft: 1}\n", want: `f.yaml:4:7: slo.ttft: unknown key: expected one of ttft_ms, tpot_ms, e2e_ms; did you mean "ttft_ms"?`},
 		{text: rest + "slo: 5\n", want: `f.yaml:4:6: slo: value "5": expected a section of keys and values`},
 		{text: rest + "slo: {ttft_ms: 1s}\n", want: `f.yaml:4:16: slo.ttft_ms: value "1s": expected a number of at least 0 (ms)`},
@@ -53,7 +53,7 @@ f.yaml:7:1: a complex or merge key, which experiment files do not use: expected 
 		{text: rest + "seed: 9223372036854775808\n", want: `f.yaml:4:7: seed: value "9223372036854775808": expected a whole number from 0 to 9223372036854775807`},
 		{text: rest + "seed: \"2\"\n", want: `f.yaml:4:7: seed: value "2": expected a whole number from 0 to 9223372036854775807, without quotes`},
 		{text: rest + "tables: {replicas: 'true'}\n", want: `f.yaml:4:20: tables.replicas: value "true": expected true or false, without quotes`},
-		{text: rest + "seed: {sweep: [1, 2]}\n", want: `f.yaml:4:7: seed: value "{sweep: [1, 2]}": expected a value: axes and variants stand in workloads, clusters, routers, balls, dispatch, policies, systems, worlds, optimisers`},
+		{text: rest + "seed: {sweep: [1, 2]}\n", want: `f.yaml:4:7: seed: value "{sweep: [1, 2]}": expected a value: axes and variants stand in workloads, clusters, routers, balls, dispatch, policies, systems, worlds, optimisers, serving`},
 		{text: rest + "seed:\n", want: `f.yaml:4:1: seed: value "": expected a whole number from 0 to 9223372036854775807`},
 		{text: rest + "warm_up: .95\n", want: `f.yaml:4:10: warm_up: value ".95": expected a number from 0 to 0.9 (share)`},
 		{text: rest + "warm_up: .nan\n", want: `f.yaml:4:10: warm_up: value ".nan": expected a number from 0 to 0.9 (share)`},
@@ -121,7 +121,7 @@ f.yaml:2:45: clusters[0].m: value ".nan": expected a finite number`},
 		{text: rest, set: []string{"routers.randon.x=1"}, want: `--set routers.randon.x=1: routers.randon: no such item: expected one of random, round-robin, * or an index below 2; did you mean "random"?`},
 		{text: rest, set: []string{"routers.2.x=1"}, want: `--set routers.2.x=1: routers.2: no such item: expected one of random, round-robin, * or an index below 2`},
 		{text: rest, set: []string{"workloads.w.r={sweep: []}"}, want: `--set workloads.w.r={sweep: []}: workloads[0].r.sweep: value "[]": expected a list of one or more values`},
-		{text: rest + "wram_up: 3\n", set: []string{"slo.e2e=1", "warm_up=2"}, want: `f.yaml:4:1: wram_up: unknown key: expected one of replications, expectations, workloads, clusters, routers, balls, dispatch, policies, systems, worlds, optimisers, name, seed, warm_up, baseline, slo, tables; did you mean "warm_up"?
+		{text: rest + "wram_up: 3\n", set: []string{"slo.e2e=1", "warm_up=2"}, want: `f.yaml:4:1: wram_up: unknown key: expected one of replications, expectations, workloads, clusters, routers, balls, dispatch, policies, systems, worlds, optimisers, serving, name, seed, warm_up, baseline, slo, tables; did you mean "warm_up"?
 --set slo.e2e=1: slo.e2e: unknown key: expected one of ttft_ms, tpot_ms, e2e_ms; did you mean "e2e_ms"?
 --set warm_up=2: warm_up: value "2": expected a number from 0 to 0.9 (share)`},
 	} {

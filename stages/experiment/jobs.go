@@ -12,12 +12,14 @@ const (
 	Balls    = "balls"    // balls: balls thrown into bins
 	Dispatch = "dispatch" // dispatch x policies: servers behind a dispatcher
 	Choose   = "choose"   // systems x worlds x optimisers: a model for each module
+	Serve    = "serve"    // serving: what choose chooses from, served on GPUs
 )
 
 // job is what crosses what.
 type job struct {
 	name     string
 	sections []section
+	beside   string // the job without which it has nothing to work on, or ""
 }
 
 // section is a list of named variants at the top of the file.
@@ -35,22 +37,25 @@ type section struct {
 
 // jobs lists them. One more is a line here, and a stage that decodes its parts.
 var jobs = []job{
-	{Simulate, []section{
+	{name: Simulate, sections: []section{
 		{key: "workloads", part: "workload", many: "workloads"},
 		{key: "clusters", part: "cluster", many: "clusters"},
 		{key: "routers", part: "router", many: "routers", short: "policy", compete: true},
 	}},
-	{Balls, []section{
+	{name: Balls, sections: []section{
 		{key: "balls", part: "balls", many: "settings of balls and bins"},
 	}},
-	{Dispatch, []section{
+	{name: Dispatch, sections: []section{
 		{key: "dispatch", part: "dispatch", many: "systems of servers"},
 		{key: "policies", part: "policy", many: "dispatch policies", short: "policy", compete: true},
 	}},
-	{Choose, []section{
+	{name: Choose, sections: []section{
 		{key: "systems", part: "system", many: "compound systems", short: "system"},
 		{key: "worlds", part: "world", many: "worlds", short: "world"},
 		{key: "optimisers", part: "optimiser", many: "optimisers", short: "optimiser", compete: true},
+	}},
+	{name: Serve, beside: Choose, sections: []section{
+		{key: "serving", part: "serving", many: "ways of serving"},
 	}},
 }
 
@@ -90,9 +95,11 @@ func sectionKeys() (out []string) {
 
 // anExperiment says what a file must hold.
 func anExperiment() string {
-	choices := make([]string, len(jobs))
-	for i, j := range jobs {
-		choices[i] = strings.Join(j.keys(), ", ")
+	var choices []string
+	for _, j := range jobs {
+		if j.beside == "" {
+			choices = append(choices, strings.Join(j.keys(), ", "))
+		}
 	}
 	return "an experiment: " + strings.Join(choices, "; or ")
 }
@@ -140,10 +147,20 @@ func (j *job) partsOf(root *node) (parts []part, errs []error) {
 	if len(parts)+len(errs) == 0 {
 		return nil, nil
 	}
-	for _, s := range j.sections {
+	for _, s := range slices.Concat(j.sections, j.others()) {
 		if root.get(s.key) == nil {
 			errs = append(errs, root.missing(s.key, s.listOf()))
 		}
 	}
 	return parts, errs
+}
+
+// others are the sections of the job beside which this one stands.
+func (j *job) others() []section {
+	for i := range jobs {
+		if j.beside != "" && jobs[i].name == j.beside {
+			return jobs[i].sections
+		}
+	}
+	return nil
 }
