@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -66,6 +67,10 @@ func openOutcomes(s experiment.Section, key string, p *Recorded) (*outcomes.Outc
 		return nil, err
 	}
 	o, err := outcomes.Open(path, p.Source)
+	var wrong *outcomes.SettingError
+	if errors.As(err, &wrong) {
+		return nil, s.Errorf(wrong.Key, "what goes with the outcomes: "+err.Error(), nil)
+	}
 	if err != nil {
 		return nil, s.Errorf(key, "readable outcomes: "+err.Error(), nil)
 	}

@@ -82,6 +82,9 @@ func TestRecordedErrors(t *testing.T) {
 		judgedHead(questions, "features: [b]"):                                                                             "optimisers[0].features: value \"[b]\": expected none: the table has no such column",
 		judgedHead(questions, "groups: [datset]"):                                                                          "optimisers[0].groups: value \"[datset]\": expected one of dataset; did you mean dataset?",
 		judgedHead(questions, "score: given, column: length"):                                                              "optimisers[0].column: value \"length\": expected none: the table has no such column",
+		judgedWorld(questions, "prices: [a=1, c=2]"):                                                                       `worlds[0].prices: value "[a=1, c=2]": expected what goes with the outcomes: `,
+		judgedWorld(questions, "features: [datset]"):                                                                       `worlds[0].features: value "[datset]": expected what goes with the outcomes: `,
+		judgedWorld(questions, "format: plian"):                                                                            `worlds[0].format: value "plian": expected what goes with the outcomes: `,
 		recordedHead + "file: nowhere.csv}]":                                                                               "no such file",
 		recordedHead + "file: " + whole + ", where: a=b}]":                                                                 "where is for files of single models' answers",
 		strings.Replace(recordedHead, "locate-solve", "debate", 1) + "file: " + whole + "}]":                               "these are of 2, module0, module1",
@@ -101,6 +104,11 @@ func TestRecordedErrors(t *testing.T) {
 func judgedHead(file, parameters string) string {
 	return "name: f\nreplications: 1\nsystems: [direct]\nworlds: [{name: w, world: recorded, file: " + file + ", prices: [a=1, b=2]}]\n" +
 		"optimisers: [{name: t, optimiser: threshold, " + parameters + "}]\n"
+}
+
+// judgedWorld is an experiment with a recorded world of these parameters.
+func judgedWorld(file, parameters string) string {
+	return "name: f\nreplications: 1\nsystems: [direct]\nworlds: [{name: w, world: recorded, file: " + file + ", " + parameters + "}]\noptimisers: [single]\n"
 }
 
 // TestRules: what chooses for each question anew, on answers whose oracle and

@@ -50,6 +50,9 @@ func openCSV(file string, r io.Reader) (*csvRows, error) {
 	if err != nil {
 		return nil, c.failed(err)
 	}
+	if strings.Contains(strings.Join(header, ""), "\r") {
+		return nil, &trace.Error{File: file, Line: 1, Problem: "lines end in a carriage return alone", Expected: "line feeds: convert the file"}
+	}
 	for i, name := range header {
 		if i == 0 {
 			name = strings.TrimPrefix(name, "\ufeff")

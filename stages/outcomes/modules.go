@@ -59,6 +59,9 @@ type answer struct {
 
 func readModules(r rows, s Source, o *Outcomes) error {
 	modules := s.Modules
+	if err := namedColumns(r, o.File, "modules", modules); err != nil {
+		return err
+	}
 	if len(modules) == 0 {
 		modules = moduleColumns(r.names())
 	}

@@ -1,8 +1,11 @@
 package outcomes
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+
+	"switchyard/sim/cascade"
 )
 
 // plain is the format for what no one else publishes.
@@ -28,9 +31,12 @@ var (
 
 func readPlain(r rows, s Source, o *Outcomes) error {
 	names := r.names()
-	for _, want := range slices.Concat(s.Models, s.Features, s.Groups) {
-		if !has(names, want) {
-			return at(r, o.File, missing(want, names))
+	for _, given := range []struct {
+		key   string
+		names []string
+	}{{"models", s.Models}, {"features", s.Features}, {"groups", s.Groups}} {
+		if err := namedColumns(r, o.File, given.key, given.names); err != nil {
+			return err
 		}
 	}
 	l := &layout{id: none, part: none}
@@ -74,5 +80,26 @@ func readPlain(r rows, s Source, o *Outcomes) error {
 		}
 	}
 	o.note("models are the columns %s", list(models))
-	return l.read(r, o)
+	if err := l.read(r, o); err != nil {
+		return err
+	}
+	if n := repeated(o.Questions); n > 0 {
+		o.note("%d rows have the name and labels of an earlier row: they count as questions of their own, and may be chosen on and judged by", n)
+	}
+	return nil
+}
+
+// repeated counts the rows of questions that an earlier row has, too.
+func repeated(t *cascade.Table) (n int) {
+	seen := map[string]bool{}
+	for q, id := range t.ID {
+		for _, g := range t.Groups {
+			id += fmt.Sprint(" ", g.Of[q])
+		}
+		if seen[id] {
+			n++
+		}
+		seen[id] = true
+	}
+	return n
 }

@@ -79,7 +79,7 @@ func Read(file string, r io.Reader, s Source) (*Outcomes, error) {
 			return nil, err
 		}
 	}
-	return o, o.price(s.Prices)
+	return o, setting("prices", o.price(s.Prices))
 }
 
 // price puts prices in place of recorded costs.
@@ -107,8 +107,11 @@ func (o *Outcomes) price(list []string) error {
 			return fmt.Errorf("%s: prices: %w", o.File, err)
 		}
 		x, err := strconv.ParseFloat(strings.TrimSpace(text[at+1:]), 64)
-		if err != nil || !(x >= 0) || math.IsInf(x, 0) {
-			return fail(quote(text), "MODEL=DOLLARS with a number of at least 0")
+		if err != nil || !(x >= 0 && x <= mostDollars) {
+			return fail(quote(text), "MODEL=DOLLARS with a number from 0 to a million")
+		}
+		if !math.IsNaN(dollars[m]) {
+			return fail(quote(text)+" beside another price of "+o.Questions.Models[m], "one price a model")
 		}
 		dollars[m] = x
 	}
@@ -156,7 +159,7 @@ func read(file string, r io.Reader, s Source, o *Outcomes, records *records) (er
 		}
 	case text[0] == '{' || text[0] == '[':
 		if o.Format, err = choose(s.Format, nil, true); err != nil {
-			return place(err, file, 0, false)
+			return asked(s, place(err, file, 0, false))
 		}
 		return records.read(file, buffered)
 	default:
@@ -165,9 +168,17 @@ func read(file string, r io.Reader, s Source, o *Outcomes, records *records) (er
 		}
 	}
 	if o.Format, err = choose(s.Format, table.names(), false); err != nil {
-		return place(err, file, 1, false)
+		return asked(s, place(err, file, 1, false))
 	}
 	return o.Format.table(table, s, o)
+}
+
+// asked blames the format that was asked for, where one was.
+func asked(s Source, err error) error {
+	if s.Format == "" {
+		return err
+	}
+	return setting("format", err)
 }
 
 func readerAt(file string, r io.Reader, whole interface {
@@ -249,7 +260,7 @@ func openFolder(folder string, s Source) (*Outcomes, error) {
 	if err != nil {
 		return nil, err
 	}
-	return all, all.price(s.Prices)
+	return all, setting("prices", all.price(s.Prices))
 }
 
 func readFile(path string, s Source, o *Outcomes, records *records) error {

@@ -94,6 +94,33 @@ func TestPrices(t *testing.T) {
 	}
 }
 
+// TestSettingErrors: what is wrong with Source and not with the file says so.
+func TestSettingErrors(t *testing.T) {
+	for key, s := range map[string]Source{
+		"prices": {Prices: []string{"a=x"}}, "models": {Models: []string{"c"}}, "features": {Features: []string{"c"}},
+		"groups": {Groups: []string{"c"}}, "format": {Format: "plian"}, "modules": {Modules: []string{"c"}, Format: "modules"},
+	} {
+		var wrong *SettingError
+		if _, err := Read("f", strings.NewReader("question,a,b\n1,1,0\n"), s); !errors.As(err, &wrong) || wrong.Key != key {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+	var wrong *SettingError
+	if _, err := Read("f", strings.NewReader("a,b\n1,0\n"), Source{}); err == nil || errors.As(err, &wrong) {
+		t.Errorf("nothing was asked for: %v", err)
+	}
+}
+
+func TestRepeatedQuestions(t *testing.T) {
+	for data, want := range map[string]int{
+		"question,a\nx,1\ny,0\n": 1, "question,a\nx,1\ny,0\nx,0\nx,1\n": 2, "question,dataset,a\nx,m,1\nx,n,0\n": 1,
+	} {
+		if o := mustRead(t, "f", data, Source{}); len(o.Notes) != want || want == 2 && !strings.Contains(o.Notes[1], "2 rows have the name") {
+			t.Errorf("%q: %q", data, o.Notes)
+		}
+	}
+}
+
 func TestPublishedRouteLLM(t *testing.T) {
 	o := mustRead(t, "mmlu_law.csv", publishSample, Source{})
 	if q := o.Questions; o.Format.Name != "routellm" || len(q.Models) != 2 || !slices.Equal(q.Score, []float32{1, 0, 0, 1}) ||
@@ -289,7 +316,12 @@ func TestErrors(t *testing.T) {
 		{moduleSample + "q2,B,A,0,.1,3\n", Source{}, "f:10: question q2 is recorded twice for plan=B, solve=A"},
 		{routeSample, Source{Prices: []string{"weak_a=0", "strong_c=1"}}, "did you mean strong_b?"},
 		{routeSample, Source{Prices: []string{"weak_a=0"}}, "f: prices is without strong_b, expected a price for every model"},
-		{routeSample, Source{Prices: []string{"weak_a=-1"}}, "MODEL=DOLLARS with a number of at least 0"},
+		{routeSample, Source{Prices: []string{"weak_a=-1"}}, "MODEL=DOLLARS with a number from 0 to a million"},
+		{routeSample, Source{Prices: []string{"weak_a=1e200", "strong_b=1"}}, "MODEL=DOLLARS with a number from 0 to a million"},
+		{routeSample, Source{Prices: []string{"weak_a=1", "strong_b=1", "weak_a=2"}}, "prices is `weak_a=2` beside another price of weak_a, expected one price a model"},
+		{"id,a\r1,1\r2,0\r", Source{}, "f:1: lines end in a carriage return alone"},
+		{"id,a,b\n1,1,0\n", Source{Models: []string{"a", "a"}}, "f:1: a is named twice, expected each column once"},
+		{moduleSample, Source{Modules: []string{"plan", "plan"}}, "f:1: plan is named twice"},
 		{moduleSample, Source{Prices: []string{"A=1"}}, "module-level"},
 		{moduleSample, Source{Modules: []string{"plam"}}, "did you mean plan?"},
 		{strings.Replace(jsonSample, `"score": 0.0`, `"score": 7`, 1), Source{}, "f: row 2: score is 7, expected a score from 0 to 1"},

@@ -40,10 +40,8 @@ func readRouteLLM(r rows, s Source, o *Outcomes) error {
 		}
 	}
 	l.evenAnswers()
-	for _, want := range s.Models {
-		if !has(names, want) {
-			return at(r, o.File, missing(want, names))
-		}
+	if err := namedColumns(r, o.File, "models", s.Models); err != nil {
+		return err
 	}
 	for _, group := range []string{"dataset", "subject"} {
 		if i := slices.Index(names, group); i != none {

@@ -82,14 +82,16 @@ func (c cell) score(field string) (float32, *trace.Error) {
 	return float32(min(max(x, 0), 1)), nil // min and max keep NaN
 }
 
+// mostDollars bounds a call's price: more is a mistake of units.
+const mostDollars = 1e6
+
 // cost returns dollars, NaN where they are missing.
 func (c cell) cost(field string) (float32, *trace.Error) {
 	x, err := c.number(field)
 	if err != nil {
 		return 0, err
 	}
-	const most = 1e6 // a call for more is a mistake of units
-	if x < 0 || x > most {
+	if x < 0 || x > mostDollars {
 		return 0, bad(field, strconv.FormatFloat(x, 'g', -1, 64), "dollars from 0 to a million")
 	}
 	return float32(x), nil
