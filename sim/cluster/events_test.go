@@ -156,6 +156,36 @@ func TestNoReplicaTakesLeavesNothingBehind(t *testing.T) {
 	}
 }
 
+// Requests that a router keeps back are rejected when all replicas have gone, as
+// those that arrive then are.
+func TestKeptBackWhenAllHaveGone(t *testing.T) {
+	w := random(t, rng.New(13, 1, "kept"), 300, false)
+	last := slices.Max(w.ArrivalUs) * 1000
+	for _, kind := range []EventKind{Fail, Drain} {
+		c := config(2, 9000, nil)
+		c.Step = slowed{linear{}, 100}
+		c.Events = []Event{{Kind: kind, Replica: 0, AtNs: last / 3}, {Kind: kind, Replica: 1, AtNs: last / 2}}
+		p := policy(t, "dynamo-kv")
+		p.(*router.DynamoKV).QueueThreshold, p.(*router.DynamoKV).BatchTokens = 1, 1
+		r, err := new(Sim).Run(c, w, "dynamo-kv", p, 1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := 0
+		for id, status := range r.Status {
+			if status == Rejected && r.ArrivalNs[id] < last/2 {
+				kept++
+				if r.FinishNs[id] != last/2 {
+					t.Fatalf("request %d is rejected at %d, want %d: when the last replica goes", id, r.FinishNs[id], last/2)
+				}
+			}
+		}
+		if kept == 0 {
+			t.Error("no request was kept back")
+		}
+	}
+}
+
 func TestBadEvents(t *testing.T) {
 	w := random(t, rng.New(1, 1, "bad"), 5, false)
 	for want, e := range map[string]Event{

@@ -37,7 +37,7 @@ func (q *dynamoQueued) Route(id int32, v *View) int {
 
 // Next implements Queuer.
 func (q *dynamoQueued) Next(v *View) int32 {
-	if len(q.queue) == 0 || q.busy(v) {
+	if len(q.queue) == 0 || len(v.Up) > 0 && q.busy(v) {
 		return workload.None
 	}
 	return q.queue.Pop().ID

@@ -161,7 +161,8 @@ const Hold = -1
 type Queuer interface {
 	// Next takes a request off those that are kept back, for which Route is then
 	// called again; -1 where none may go. It is asked after the events of each
-	// instant until it returns -1.
+	// instant until it returns -1. While no replica is up it returns all of them,
+	// one after the other: they are rejected, as those that arrive then are.
 	Next(v *View) int32
 }
 
