@@ -16,6 +16,8 @@ import (
 // flags that say so.
 var published = map[string][]string{
 	"mooncake":          {"traces/mooncake-conversation.jsonl"},
+	"all-routers":       {"traces/mooncake-conversation.jsonl"},
+	"failure-one-key":   {"traces/mooncake-conversation.jsonl"},
 	"preble-azure":      {"traces/azure-2023-conversation.csv"},
 	"recorded-agentopt": {"outcomes/agentopt_hotpotqa_81.csv"},
 	"recorded-routellm": {"outcomes/routellm_outcomes.csv"},

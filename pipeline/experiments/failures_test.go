@@ -1,7 +1,6 @@
 package experiments
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -162,11 +161,7 @@ func TestFailureRingSkew(t *testing.T) {
 }
 
 func TestFailureOneKey(t *testing.T) {
-	data := os.Getenv("SWITCHYARD_DATA")
-	if data == "" {
-		t.Skip("it needs the Mooncake conversation trace: set SWITCHYARD_DATA to the folder that has traces/mooncake-conversation.jsonl")
-	}
-	f := failing(t, "failure-one-key", "workloads.conversation.trace="+filepath.Join(data, "traces", "mooncake-conversation.jsonl"))
+	f := failing(t, "failure-one-key", given(t, "failure-one-key")...)
 	f.between("h100x8 / one-block max_request_share", 1, 1)
 	f.saturated(map[string]bool{"h100x8 / one-block": true, "h100x8 / two-blocks": false, "h100x8 / smg-prefix-hash": false, "h100x8 / kubeai-prefix-hash": false})
 	// Bounded rings spread by load alone: their hits are those of a router that
