@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-
-	"switchyard/sim/param"
 )
 
 // Names are the modules of a recorded system, the decisions alone, and the
@@ -56,7 +54,7 @@ func (n Names) Allocation(names []string) ([]int32, error) {
 			}
 		}
 		if at < 0 {
-			return nil, fmt.Errorf("module %s has no candidate %q; did you mean %q?", n.Modules[m], name, param.Nearest(name, n.Candidates[m]))
+			return nil, fmt.Errorf("module %s has no candidate %q%s", n.Modules[m], name, oneOf(name, n.Candidates[m]))
 		}
 		alloc[m] = int32(at)
 	}

@@ -65,6 +65,9 @@ func TestRecordedWorld(t *testing.T) {
 			t.Errorf("got %v, want %s", c.err, c.want)
 		}
 	}
+	if _, err := o.Allocation([]string{"xyz", "qwen"}); err == nil || !strings.Contains(err.Error(), `no candidate "xyz"; known are `) {
+		t.Errorf("an unknown candidate: %v", err)
+	}
 	if _, err := o.Allocation([]string{"opsu", "qwen"}); err == nil || !strings.Contains(err.Error(), `did you mean "opus"?`) {
 		t.Errorf("opsu: %v", err)
 	}

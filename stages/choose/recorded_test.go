@@ -75,19 +75,27 @@ func TestRecordedAssignments(t *testing.T) {
 func TestRecordedErrors(t *testing.T) {
 	whole, lacking := write(t, "table.csv", wholeTable("")), write(t, "lacking.csv", wholeTable("q7,x,y"))
 	questions := write(t, "answers.csv", "question,dataset,a,b\n1,m,0,1\n2,m,1,1\n3,n,1,0\n")
+	swapped := write(t, "swapped.csv", strings.Replace(wholeTable(""), "module0,module1", "solve,locate", 1))
+	lonely := write(t, "lonely.csv", strings.Join(strings.SplitAfter(wholeTable(""), "\n")[:5], ""))
+	if _, err := planOf(recordedHead + "file: " + swapped + ", modules: [locate, solve]}]\n"); err != nil {
+		t.Error(err)
+	}
 	for text, want := range map[string]string{
-		recordedHead + "file: " + lacking + "}]":                                                                           "1 outcomes are missing",
+		recordedHead + "file: " + lacking + "}]":                                                                           "(missing: 1): the table has no outcome of question q7 for ",
 		recordedHead + "file: " + questions + "}]":                                                                         "for a system of one such as direct",
 		judgedHead(questions, "weak: aa"):                                                                                  `optimisers[0].weak: value "aa": expected one of a, b; did you mean a?`,
 		judgedHead(questions, "features: [b]"):                                                                             "optimisers[0].features: value \"[b]\": expected none: the table has no such column",
 		judgedHead(questions, "groups: [datset]"):                                                                          "optimisers[0].groups: value \"[datset]\": expected one of dataset; did you mean dataset?",
 		judgedHead(questions, "score: given, column: length"):                                                              "optimisers[0].column: value \"length\": expected none: the table has no such column",
+		recordedHead + "file: " + swapped + "}]":                                                                           "columns in the order of the system's modules, locate, solve: these are solve, locate; for the file's own order say modules: [locate, solve]",
+		recordedHead + "file: " + swapped + ", modules: [solve, locate]}]":                                                 `worlds[0].modules: value "[solve, locate]": expected columns in the order`,
+		recordedHead + "file: " + lonely + "}]":                                                                            "two questions or more",
 		judgedWorld(questions, "prices: [a=1, c=2]"):                                                                       `worlds[0].prices: value "[a=1, c=2]": expected what goes with the outcomes: `,
 		judgedWorld(questions, "features: [datset]"):                                                                       `worlds[0].features: value "[datset]": expected what goes with the outcomes: `,
 		judgedWorld(questions, "format: plian"):                                                                            `worlds[0].format: value "plian": expected what goes with the outcomes: `,
 		recordedHead + "file: nowhere.csv}]":                                                                               "no such file",
 		recordedHead + "file: " + whole + ", where: a=b}]":                                                                 "where is for files of single models' answers",
-		strings.Replace(recordedHead, "locate-solve", "debate", 1) + "file: " + whole + "}]":                               "these are of 2, module0, module1",
+		strings.Replace(recordedHead, "locate-solve", "debate", 1) + "file: " + whole + "}]":                               "as debate has, 6: these are of 2, module0, module1",
 		recordedHead + "file: " + whole + ", pools: 3}]":                                                                   "pools: unknown key",
 		strings.Replace(recordedHead, "alpha: 0", "gamma: 1", 1) + "file: " + whole + "}]":                                 "asks no diagnoser",
 		strings.Replace(recordedHead, "locate-solve", "direct", 1) + "file: " + questions + ", where: dataset=o}]":         "a label that the file has",

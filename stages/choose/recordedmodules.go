@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"switchyard/sim/compound"
@@ -42,10 +43,14 @@ func openModules(s experiment.Section, o *outcomes.Outcomes, p *Recorded) (sourc
 		}
 		world = all
 	}
-	if missing > 0 {
-		return nil, s.Errorf("file", fmt.Sprintf("every assignment of its candidates, on every question: %d outcomes are missing", missing), nil)
+	if r.scores != nil && len(r.scores.Questions) < 2 {
+		return nil, s.Errorf("file", "two questions or more, of which one judges the choice", nil)
 	}
-	return r, r.read(world)
+	err := r.read(world)
+	if missing > 0 {
+		return nil, s.Errorf("file", fmt.Sprintf("every assignment of its candidates, on every question (missing: %d): %v", missing, err), nil)
+	}
+	return r, err
 }
 
 func everyOne(n int) []int {
@@ -94,8 +99,25 @@ func (r *recordedModules) able(*system) able { return able{scores: r.scores != n
 
 func (r *recordedModules) check(sys *system, s experiment.Section) error {
 	if n := len(sys.graph.Decisions()); n != len(r.table.Modules) {
-		return s.Errorf("file", fmt.Sprintf("outcomes for a system of %d modules with a language model: these are of %d, %s",
-			n, len(r.table.Modules), strings.Join(r.table.Modules, ", ")), nil)
+		return s.Errorf("file", fmt.Sprintf("outcomes for a system of as many modules with a language model as %s has, %d: these are of %d, %s",
+			sys.name, n, len(r.table.Modules), strings.Join(r.table.Modules, ", ")), nil)
+	}
+	return r.checkOrder(sys.graph.DecisionNames(), s)
+}
+
+// checkOrder refuses columns that are called as modules are and stand in another
+// order: columns are the system's modules by their place.
+func (r *recordedModules) checkOrder(modules []string, s experiment.Section) error {
+	for m, name := range modules {
+		if at := slices.Index(r.table.Modules, name); at < 0 || at == m {
+			continue
+		}
+		expected := fmt.Sprintf("columns in the order of the system's modules, %s: these are %s",
+			strings.Join(modules, ", "), strings.Join(r.table.Modules, ", "))
+		if slices.Contains(s.Keys(), "modules") {
+			return s.Errorf("modules", expected, nil)
+		}
+		return s.Errorf("file", expected+"; for the file's own order say modules: ["+strings.Join(modules, ", ")+"]", nil)
 	}
 	return nil
 }
