@@ -371,4 +371,7 @@ func TestPrebleSplit(t *testing.T) {
 	c.among(3, 0, "split", 0) // has no child: free
 	x.replicate(w.Key[0], 2, &c.view)
 	c.among(2, 0, "split", 2)
+	x.Down(2, &c.view)
+	x.Came(2, &c.view)
+	c.among(2, 0, "split", 0) // 2 is no member any more, nor bound to; 1 has 90 ms
 }

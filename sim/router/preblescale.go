@@ -90,11 +90,15 @@ func (s *prebleScale) active(node int32, nowNs int64) bool {
 	return len(x.members) > 0
 }
 
-// leave takes a replica out of all replicated prefixes.
+// leave takes a replica out of all replicated prefixes, whose children are bound
+// anew: it may come back, and caches none of them then.
 func (s *prebleScale) leave(replica int) {
 	for i := range s.split {
 		x := &s.split[i]
-		x.members = slices.DeleteFunc(x.members, func(m int32) bool { return m == int32(replica) })
+		if at := slices.Index(x.members, int32(replica)); at >= 0 {
+			x.members = slices.Delete(x.members, at, at+1)
+			x.version++
+		}
 	}
 }
 

@@ -83,7 +83,7 @@ import "switchyard/stages/table"
 // Version is part of every cell's key. Raise it by one when the same
 // parameters give other rows than before: a change of the engine, a router or
 // a metric. Cells of another version are run again.
-const Version = 4
+const Version = 5
 
 // The tables.
 var (

@@ -143,7 +143,7 @@ func TestPlanErrors(t *testing.T) {
 // does.
 func TestCellKey(t *testing.T) {
 	base := mustPlan(t)
-	const golden = "ce4b22d54e1540d5ed23fe303c598be55a0a251ace5384c5ec5e104b04b0cc62"
+	const golden = "57ee375d7080e9ee0fd0229d7c5a5a1825b922880aabc3a587ab9c0e8e3e6bb1"
 	if got := base.Runs[0].Key; got != golden {
 		t.Errorf("the first key is %s, expected %s; raise Version if cells give other rows than before", got, golden)
 	}
