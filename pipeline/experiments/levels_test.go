@@ -64,14 +64,24 @@ func TestThreeLevels(t *testing.T) {
 		if share := mean(point, "most accurate", "slo_share"); share > .95 || mean(point, "most accurate", "meets_slo") != 0 {
 			t.Errorf("%s: the most accurate assignment has %.3f of the questions within the objective", point, share)
 		}
-		// It is met in planning; on the questions that are measured, all but.
-		if share := mean(point, within, "slo_share"); share < .98 {
-			t.Errorf("%s: the best assignment under the objective has %.3f of the questions within it", point, share)
+		// On questions that chose nothing the objective may just be missed, by a
+		// burst of arrivals; but not as the most accurate assignment misses it.
+		if most, best := mean(point, "most accurate", "slo_share"), mean(point, within, "slo_share"); 1-best > (1-most)/3 {
+			t.Errorf("%s: %.3f of the questions within the objective where it counts, %.3f where it does not", point, best, most)
 		}
 		if best >= most {
 			t.Errorf("%s: %.3f under the objective, %.3f without", point, best, most)
 		}
 		t.Logf("%s: %.3f without the objective, %.3f under it", point, most, best)
+	}
+	served, err := serve.Served.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range served {
+		if r.BestSLO && *r.PlannedWithin < .99 {
+			t.Errorf("%s is chosen under the objective with %.3f in planning", r.Assignment, *r.PlannedWithin)
+		}
 	}
 	if few, many := mean("gpus=8 rate_rps=8", within, "accuracy_test"), mean("gpus=16 rate_rps=8", within, "accuracy_test"); many <= few {
 		t.Errorf("twice the GPUs have %.3f under the objective, once %.3f", many, few)

@@ -163,8 +163,12 @@ func (s *Stand) outcomes(world selection.World, alloc []int32, module int) (o Ou
 // modules there.
 func (g Ground) RulesWork() bool {
 	able := g.setting.world.source.able(g.setting.system)
-	return able.outcomes || able.culprits
+	return able.outcomes || able.culprits && !able.paid
 }
+
+// Paid reports whether answers cost money, so that nothing should be asked that
+// the optimisers have not.
+func (g Ground) Paid() bool { return g.setting.world.source.able(g.setting.system).paid }
 
 // Singles are the assignments of one model to all modules.
 func (s *Stand) Singles() [][]int32 { return s.pool.singles() }

@@ -40,7 +40,7 @@ type field struct {
 // contenders lists them.
 func (c *Config) contenders(ctx context.Context, s *choose.Stand, seed uint64, replication int) ([]*contender, error) {
 	f := &field{Config: c, stand: s, seed: seed, replication: replication, train: choose.Judge(s.Train), test: choose.Judge(s.Test), seen: map[string]bool{}}
-	if c.few(s) {
+	if !c.ground.Paid() && c.few(s) {
 		alloc := make([]int32, len(s.Candidates))
 		for more := true; more; more = next(s.Candidates, alloc) {
 			if err := f.add(alloc); err != nil {
@@ -49,15 +49,18 @@ func (c *Config) contenders(ctx context.Context, s *choose.Stand, seed uint64, r
 		}
 		return f.all, f.addRules()
 	}
-	front, err := s.Front()
+	some, err := s.Found(ctx)
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.Found(ctx)
-	if err != nil {
-		return nil, err
+	if !c.ground.Paid() {
+		front, err := s.Front()
+		if err != nil {
+			return nil, err
+		}
+		some = slices.Concat(s.Singles(), front, some)
 	}
-	for _, alloc := range slices.Concat(s.Singles(), front, found) {
+	for _, alloc := range some {
 		if err := f.add(alloc); err != nil {
 			return nil, err
 		}

@@ -12,7 +12,8 @@
 //  2. A cell takes the pools of candidates of its world one after another. In
 //     each it lists the assignments: all, where they are few; else those that are
 //     best for their cost in training, those that the file's optimisers choose,
-//     and single models. A rule of section `rules` stands in for a model at its
+//     and single models; of live models, whose answers cost money, what the
+//     optimisers choose alone. A rule of section `rules` stands in for a model at its
 //     module, with the others as they are: a cascade asks several models for one
 //     question, a learned router one of several.
 //
