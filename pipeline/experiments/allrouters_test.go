@@ -46,7 +46,7 @@ func TestAllRoutersHasAll(t *testing.T) {
 		case "recorded":
 			want = 0
 		case "clairvoyant":
-			want = 3
+			want = 4
 		}
 		if count[p.Name] != want {
 			t.Errorf("policy %s stands in all-routers %d times, expected %d", p.Name, count[p.Name], want)

@@ -33,9 +33,10 @@ func (p *point) printBounds(w io.Writer, list []ranked, unit string, scale float
 	if p.job != experiment.Simulate || !p.has(clairvoyant) {
 		return
 	}
+	bound := stats.Mean(present(list[0].of(lowerBound)))
 	text := "mean E2E:"
-	if bound := present(list[0].of(lowerBound)); len(bound) > 0 {
-		text += fmt.Sprintf(" lower bound %.3g %s,", stats.Mean(bound)*scale, unit)
+	if bound > 0 {
+		text += fmt.Sprintf(" lower bound %.3g %s,", bound*scale, unit)
 	}
 	say := func(what string, r *ranked) string {
 		if r == nil {
@@ -44,8 +45,12 @@ func (p *point) printBounds(w io.Writer, list []ranked, unit string, scale float
 		return fmt.Sprintf("%s %.3g %s (%s)", what, r.level*scale, unit, r.RouterPoint)
 	}
 	text += " " + say("best clairvoyant", knows) + ", " + say("best other", real)
-	if knows != nil && real != nil {
-		text += fmt.Sprintf(": %.0f %% to gain in sight", 100*max(0, 1-knows.level/real.level))
+	if real != nil && bound > 0 {
+		least := 0.0
+		if knows != nil {
+			least = max(0, 1-knows.level/real.level)
+		}
+		text += fmt.Sprintf("; a better router would gain %.0f %% to %.0f %%", 100*least, 100*(1-bound/real.level))
 	}
 	wrap(w, "", text)
 }
