@@ -40,8 +40,9 @@
 //	all     no LLM: right iff all are right, else the first wrong one
 //	any     no LLM: right iff some is right, else the first
 //
-// Whether a module also reads the question plays no part in that. So locate-solve is two modules of rule answer, self-refine is answer,
-// critic, refine, a debate is answers, judges and a vote.
+// Whether a module also reads the question plays no part in that. So
+// locate-solve is two modules of rule answer, self-refine is answer, critic,
+// refine, a debate is answers, judges and a vote.
 //
 // A module is to blame for a wrong answer of the system iff it failed itself:
 // an answer or refine module that did not succeed; a critic that passed a wrong

@@ -80,6 +80,14 @@ func (c *competitors) split(points []Point) {
 	}
 }
 
+// article is the one that a word takes.
+func article(word string) string {
+	if strings.ContainsRune("aeio", rune(word[0])) {
+		return "an "
+	}
+	return "a "
+}
+
 // checkBaseline makes the baseline one that every point can be compared with,
 // before anything runs: the first competitor where the file names none.
 func (e *Experiment) checkBaseline(root *node) []error {
@@ -103,7 +111,7 @@ func (e *Experiment) checkBaseline(root *node) []error {
 	case e.Points == nil && slices.Contains(c.names, variant):
 		return nil // what it sweeps over is unknown till the rest is right
 	case !slices.Contains(c.names, text):
-		expected := "the name of a " + strings.Join(c.things, " or ") + ": " + strings.Join(c.names, ", ")
+		expected := "the name of " + article(c.things[0]) + strings.Join(c.things, " or ") + ": " + strings.Join(c.names, ", ")
 		if len(c.labels) > 0 {
 			expected += fmt.Sprintf("; or one with its swept values, such as %q", c.labels[0])
 		}

@@ -75,6 +75,7 @@ f.yaml:7:1: a complex or merge key, which experiment files do not use: expected 
 		{text: "balls: []\n", want: `f.yaml:1:8: balls: value "[]": expected a list of one or more settings of balls and bins, each a mapping with a name`},
 		{text: "balls: [{name: b}]\n" + clusters + routers, want: "f.yaml:1:1: workloads: missing: expected a list of one or more workloads, each a mapping with a name"},
 		{text: "dispatch: [{name: d}]\npolicies: [random]\nbaseline: rondom\n", want: `f.yaml:3:11: baseline: value "rondom": expected the name of a policy: random; did you mean "random"?`},
+		{text: "systems: [direct]\nworlds: [toy]\noptimisers: [single]\nbaseline: x\n", want: `f.yaml:4:11: baseline: value "x": expected the name of an optimiser: single`},
 		{text: rest + "dispatch: [{name: d}]\npolicies: [jsq]\nbaseline: x\n", want: `f.yaml:6:11: baseline: value "x": expected the name of a router or policy: random, round-robin, jsq`},
 
 		{text: "workloads: []\n" + clusters + "routers: x\n", want: `f.yaml:1:12: workloads: value "[]": expected a list of one or more workloads, each a mapping with a name
