@@ -22,9 +22,25 @@ func (d drawn) drawn() bool {
 
 func (d drawn) pools() int { return d.params.Many() }
 
+// few is the world with one question, for what does not depend on questions:
+// a plan need not answer millions.
+func (d drawn) few() compound.WorldParams {
+	switch p := d.params.(type) {
+	case *compound.Toy:
+		one := *p
+		one.Train, one.Test = 1, 1
+		return &one
+	case *compound.CaseStudyRandom:
+		one := *p
+		one.Train, one.Test = 1, 1
+		return &one
+	}
+	return d.params
+}
+
 // check builds a first pool.
 func (d drawn) check(sys *system, s experiment.Section) error {
-	if _, err := d.params.Build(sys.graph, compound.Env{}); err != nil {
+	if _, err := d.few().Build(sys.graph, compound.Env{}); err != nil {
 		if _, _, ok := moduleAt(sys.at, err); ok {
 			s = sys.at
 		}
@@ -35,7 +51,7 @@ func (d drawn) check(sys *system, s experiment.Section) error {
 
 func (d drawn) able(sys *system) able {
 	can := able{scores: true, culprits: true, outcomes: len(sys.graph.Decisions()) == 1}
-	split, err := d.params.Build(sys.graph, compound.Env{})
+	split, err := d.few().Build(sys.graph, compound.Env{})
 	if err != nil {
 		return can // check has said so
 	}
@@ -52,7 +68,7 @@ func (d drawn) able(sys *system) able {
 
 // names are those of any pool: the models are called alike in all of them.
 func (d drawn) names(sys *system) (modules []string, candidates [][]string) {
-	split, err := d.params.Build(sys.graph, compound.Env{})
+	split, err := d.few().Build(sys.graph, compound.Env{})
 	if err != nil {
 		return nil, nil // check has said so
 	}

@@ -73,6 +73,14 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// TestPlanAnswersNothing: a plan of a world that no memory holds takes no time.
+func TestPlanAnswersNothing(t *testing.T) {
+	p, err := planOf("name: f\nreplications: 1\nsystems: [debate]\nworlds: [{name: t, world: toy, models: 1000, train: 10000000, test: 10000000, prompts: 10}]\noptimisers: [single, greedy]\n")
+	if err != nil || len(p.Runs) != 2 || len(p.settings[0].candidates[0]) != 10000 {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestGraph: a system of one's own is planned in the order of what it reads.
 func TestGraph(t *testing.T) {
 	p, err := planOf("name: f\nreplications: 1\nsystems: [{name: g, system: graph, modules: {merge: {rule: vote, reads: [a, b, c]}, a: {reads: [query]}, b: {reads: [query]}, c: {reads: [query]}}}]\n" +
