@@ -202,3 +202,47 @@ func TestSGLangAndPrebleAgainstPlain(t *testing.T) {
 		t.Errorf("%d retractions, %d time-outs and %d rejections: the trials do not reach them", retractions, timeouts, rejections)
 	}
 }
+
+// Two requests with a common prefix of 40 tokens, worked by hand: the second
+// comes while the first decodes. It finds the prefix where prompts are taken up
+// at the end of their prefill, and does not where at the end of their request,
+// as in SGLang 0.1. The engine waits after the step that sends the first token
+// out, and after the one that ends a request.
+func TestSGLangByHand(t *testing.T) {
+	var b workload.Builder
+	for i, at := range []int64{0, 2} {
+		r := workload.Request{ArrivalUs: at, After: none, Session: none, OutputID: none, Output: int32(4 - 2*i), Prompt: 50, Segments: []workload.Segment{{ID: 1, Tokens: 40}}}
+		if err := b.Add(&r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The first: 1,000 + 50 x 10 = 1,500 ns of prefill. The second comes at 2,000
+	// ns and is admitted behind the wait of a millisecond, or behind the first
+	// decode of 1,050 ns. Its prefill takes 1,000 + 10 x 10 + 40 with the prefix and
+	// 1,500 without; then, but for waits, both decode in 1,000 + 50 + 50 ns, or
+	// 1,101 where the first has decoded before, the second ends, and the first has
+	// 1,051 and 1,052 ns, or only the latter, to go.
+	for _, x := range []struct {
+		ready         string
+		stream        int
+		cached        int32
+		start, finish int64 // of the second, and of the first
+	}{
+		{"prefill-end", 8, 40, 1_001_500, 3_005_843},
+		{"finish", 8, 0, 1_001_500, 3_006_203},
+		{"finish", 0, 0, 2_550, 1_006_203},
+	} {
+		p := new(SGLang)
+		param.Defaults(p)
+		p.Ready, p.StreamSteps, p.StepWaitMs, p.FinishWaitMs, p.CachePrivate, p.DecodeSteps = x.ready, x.stream, 0, 1, false, 1
+		log, _, _ := drive(t, w, p, linear{}, 1000)
+		if log.Cached[1] != x.cached || log.StartNs[1] != x.start || log.FirstNs[0] != 1500 || log.FinishNs[0] != x.finish {
+			t.Errorf("ready at %s, streamed every %d steps: the second finds %d tokens at %d ns, the first ends at %d; expected %d, %d, %d",
+				x.ready, x.stream, log.Cached[1], log.StartNs[1], log.FinishNs[0], x.cached, x.start, x.finish)
+		}
+	}
+}
