@@ -351,7 +351,7 @@ func Fates(requests, rejected, timedOut, failed int64) string {
 		n    int64
 		fate string
 	}{
-		{rejected, "were rejected (prompt and output exceed the KV cache, or the queue was full)"},
+		{rejected, "were rejected (prompt and output exceed the KV cache, the queue was full, or no replica took requests)"},
 		{timedOut, "timed out"}, {failed, "failed"},
 	} {
 		switch {

@@ -6,7 +6,7 @@ type Request struct {
 	Cell             int32  `parquet:"cell,dict" doc:"cell that the request belongs to"`
 	Request          int32  `parquet:"request,delta" doc:"index of the request in its workload"`
 	Replica          int32  `parquet:"replica,dict" doc:"replica that it was routed to, the last one where it was routed again; -1 where none took requests"`
-	Status           string `parquet:"status,dict" doc:"finished, rejected (it could never fit into the KV cache, or the queue was full), timed-out (it left the queue unserved), or failed (it was lost with its replica)"`
+	Status           string `parquet:"status,dict" doc:"finished, rejected (it could never fit into the KV cache, the queue was full, or no replica took requests), timed-out (it left the queue unserved), or failed (it was lost with its replica)"`
 	ArrivalUs        int64  `parquet:"arrival_us,delta" unit:"us" doc:"arrival at the router; observed in closed loops"`
 	StartedUs        *int64 `parquet:"started_us" unit:"us" doc:"first admission to a batch"`
 	FirstTokenUs     *int64 `parquet:"first_token_us" unit:"us" doc:"end of the step that emitted its first token"`
