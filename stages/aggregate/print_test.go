@@ -191,6 +191,43 @@ func TestLowerRanksAreShared(t *testing.T) {
 	}
 }
 
+// What a router could gain is said only of one that serves all, and what served
+// nothing is not called saturated.
+func TestGainOfWhatServesAll(t *testing.T) {
+	for _, c := range []struct {
+		lossy, dead string // routers that turn requests away, and that serve none
+		want        string
+	}{
+		{"a", "", `mean E2E: lower bound 0\.25 s, best clairvoyant 1\.2 s \(c\), best other 1 s \(a\)\n`},
+		{"c", "", `lower bound 0\.25 s, best clairvoyant 1\.2 s \(c\), best other 1 s \(a\); a better router would\s+gain 0 % to 75 %`},
+		{"", "ab", `best clairvoyant 1\.2 s \(c\), best other served nothing\n`},
+		{"", "c", `best clairvoyant served nothing, best other 1 s \(a\); a better`},
+	} {
+		s := small
+		s.replications, s.routers = 3, []string{"a", "b", "c"}
+		s.each = func(cell *simulate.Cell, r *rand.Rand) {
+			latency(cell, map[string]float64{"a": 1e6, "b": 1.1e6, "c": 1.2e6}[cell.Router], 0.001, r)
+			if cell.Router == "c" {
+				cell.Policy = clairvoyant
+			}
+			cell.E2EBoundUs = number(0.25e6)
+			if cell.Router == c.lossy {
+				cell.E2EBoundUs = nil
+			}
+			if strings.Contains(c.dead, cell.Router) {
+				cell.E2EMeanUs, cell.E2EBoundUs = nil, nil
+			}
+		}
+		var b bytes.Buffer
+		if err := mustAnalyse(t, s.cells(27), Options{}).Print(&b); err != nil {
+			t.Fatal(err)
+		}
+		if !regexp.MustCompile(c.want).MatchString(b.String()) {
+			t.Errorf("lossy %q, dead %q: printed\n%s", c.lossy, c.dead, b.String())
+		}
+	}
+}
+
 func TestClipKeepsBothEnds(t *testing.T) {
 	if got := clip("prefix-threshold threshold=0.25", 12); utf8.RuneCountInString(got) != 12 || !strings.HasPrefix(got, "prefi") || !strings.HasSuffix(got, "=0.25") {
 		t.Errorf("clipped to %q", got)

@@ -2,13 +2,15 @@ package simulate
 
 import (
 	"math"
+	"slices"
 
 	lower "switchyard/sim/bounds"
 	"switchyard/sim/workload"
 )
 
 // bound keeps the lower bound on the mean latency that was asked for last: the
-// cells of one workload on one cluster share it.
+// cells of one workload on one cluster share it. It is a bound where all of the
+// requests from the cut on finish: a mean over some of them may lie below.
 type bound struct {
 	work    *workload.Workload
 	cluster *Cluster
@@ -31,8 +33,23 @@ func (b *bound) of(w *workload.Workload, c *Cluster, cut int) *float64 {
 		us = of.PooledNs
 	}
 	if !math.IsNaN(us) {
-		us /= 1000
+		us *= quickest(c.Events, c.Params.Replicas) / 1000
 		b.us = &us
 	}
 	return b.us
+}
+
+// quickest returns the least factor by which events make all steps of a
+// replica longer, 1 where none makes them shorter.
+func quickest(events []EventParams, replicas int) float64 {
+	factors := make([]float64, replicas)
+	for i := range factors {
+		factors[i] = 1
+	}
+	for _, e := range events {
+		if e.Event == "slow" {
+			factors[e.Replica] *= e.Factor
+		}
+	}
+	return min(1, slices.Min(factors))
 }

@@ -84,7 +84,7 @@ type Cell struct {
 	E2EP95Us  *float64 `parquet:"e2e_p95_us" unit:"us" better:"lower" doc:"0.95 quantile of the end-to-end latency"`
 	E2EP99Us  *float64 `parquet:"e2e_p99_us" unit:"us" better:"lower" doc:"0.99 quantile of the end-to-end latency"`
 
-	E2EBoundUs *float64 `parquet:"e2e_bound_us" unit:"us" better:"none" doc:"lower bound on the mean E2E latency over the requests from the first of the window on, whatever the router: the greater of lone prefill beyond the hit ceiling with lone decodes, and pooled computation under shortest remaining processing time (package sim/bounds); NULL where the warm-up was cut anew, and in closed loops with one"`
+	E2EBoundUs *float64 `parquet:"e2e_bound_us" unit:"us" better:"none" doc:"lower bound on the mean E2E latency over the requests from the first of the window on, whatever the router: the greater of lone prefill beyond the hit ceiling with lone decodes, and pooled computation under shortest remaining processing time (package sim/bounds); NULL where the warm-up was cut anew, in closed loops with one, and where a request of the window did not finish"`
 	E2EDrift   *float64 `parquet:"e2e_drift" unit:"ratio" better:"none" doc:"mean E2E latency of the requests that arrived in the second half of the window / in the first half, less 1: far from 0 in many replications, the run is too short or saturated"`
 
 	QueueMeanUs *float64 `parquet:"queue_mean_us" unit:"us" better:"lower" symbol:"Wq" doc:"mean queueing time: started_us - arrival_us, up to the first admission"`

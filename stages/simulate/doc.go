@@ -60,7 +60,8 @@
 // arrived in it, drained to the end; rates and time averages are over (t0, t1].
 //
 // A request that is turned away at its arrival (it could never fit into the KV
-// cache, or the queue was full) is an arrival, and misses the objective. It is
+// cache, the queue was full, or no replica took requests) is an arrival, and
+// misses the objective. It is
 // no work that a cluster fails to complete: saturation is judged by the
 // others, and a queue with a bound never saturates, it turns away.
 //
@@ -83,7 +84,7 @@ import "switchyard/stages/table"
 // Version is part of every cell's key. Raise it by one when the same
 // parameters give other rows than before: a change of the engine, a router or
 // a metric. Cells of another version are run again.
-const Version = 5
+const Version = 6
 
 // The tables.
 var (

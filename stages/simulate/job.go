@@ -184,6 +184,8 @@ func (p *Plan) measure(r *Run, w *workload.Workload, own *worker) (*cluster.Resu
 	own.cell[0] = p.cellRow(r)
 	own.cell[0].SetMetrics(&metrics)
 	own.cell[0].setState(result, c.Cluster.load(&own.meter, &metrics))
-	own.cell[0].E2EBoundUs = own.bound.of(w, c.Cluster, config.Cut)
+	if metrics.Measured == metrics.InWindow {
+		own.cell[0].E2EBoundUs = own.bound.of(w, c.Cluster, config.Cut)
+	}
 	return result, nil
 }

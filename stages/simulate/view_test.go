@@ -107,3 +107,37 @@ func TestDecisions(t *testing.T) {
 		t.Errorf("a quarter of %d rows is %d", len(rows), n)
 	}
 }
+
+// The lower bound stands where all requests of the window finish, and below
+// their mean whatever happens to the replicas: not where some are turned away,
+// whose work the bound counts and the mean leaves out.
+func TestBoundHolds(t *testing.T) {
+	for _, events := range []string{
+		"{lame: {event: slow, replica: 0, factor: 2}}",
+		"{quick: {event: slow, replica: 0, factor: 0.1}, too: {event: slow, replica: 1, factor: 0.1}}",
+		"{a: {event: drain, replica: 0, at_s: 20}, b: {event: drain, replica: 1, at_s: 20}}",
+		"{a: {event: fail, replica: 0, at_s: 20, requests: lose}, b: {event: fail, replica: 1, at_s: 20, back_s: 30, requests: lose}}",
+	} {
+		dir, with, without := t.TempDir(), 0, 0
+		execute(t, mustPlan(t, "    gpu: a6000\n", "    gpu: a6000\n    events: "+events+"\n"), Options{}, dir, 1)
+		cells, err := Cells.Read(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range cells {
+			switch {
+			case (c.E2EBoundUs != nil) != (c.Measured == c.InWindow):
+				t.Errorf("%s: cell %d has bound %v with %d of %d requests measured", events, c.Cell, c.E2EBoundUs, c.Measured, c.InWindow)
+			case c.E2EBoundUs == nil:
+				without++
+			case *c.E2EBoundUs > *c.E2EMeanUs:
+				t.Errorf("%s: cell %d has bound %v above its mean of %v", events, c.Cell, *c.E2EBoundUs, *c.E2EMeanUs)
+			default:
+				with++
+			}
+		}
+		if lost := !strings.Contains(events, "slow"); lost && without == 0 || !lost && with == 0 {
+			t.Errorf("%s: %d cells with a bound, %d without", events, with, without)
+		}
+	}
+}
