@@ -3,7 +3,8 @@
 #
 #   ./run.sh                    build, run the experiment quickstart, print its comparison
 #   ./run.sh test [--long]      everything that CI runs; --long adds the slow tests
-#   ./run.sh notebooks          execute the notebooks on out/quickstart and keep what they print
+#   ./run.sh notebooks          execute the notebooks on out/quickstart, and on what reproduce has
+#                               left in out, and keep what they print
 #   ./run.sh build              build the program only, as .bin/switchyard
 #   ./run.sh COMMAND ARGS...    build, then .bin/switchyard COMMAND ARGS...
 #
@@ -141,8 +142,14 @@ test_go() {
   go test -tags "$tags" -timeout 30m "$@" ./...
 }
 
-# test_readers runs what people read the tables with: the notebook and the
-# file of queries, both on a fresh quickstart.
+# execute NOTEBOOK FLAG... runs a notebook in its own folder.
+execute() {
+  (cd "$root" && .venv/bin/python -m nbconvert --to notebook --execute --log-level WARN "${@:2}" "notebooks/$1.ipynb")
+}
+
+# test_readers runs what people read the tables with: a notebook and the file of
+# queries on a fresh quickstart, and the page of verdicts on a short reproduction
+# of two cheap experiments, and of none.
 test_readers() {
   step "run quickstart"
   .bin/switchyard run quickstart
@@ -150,8 +157,14 @@ test_readers() {
     step "notebooks/quickstart.ipynb"
     local work
     work=$(mktemp -d)
-    STUDY="$root/out/quickstart" .venv/bin/python -m nbconvert --to notebook --execute \
-      --output-dir "$work" --log-level WARN notebooks/quickstart.ipynb
+    STUDY="$root/out/quickstart" execute quickstart --output-dir "$work"
+    step "notebooks/reproduction.ipynb"
+    mkdir "$work/some" "$work/none"
+    REPRODUCED="$work/none" execute reproduction --output-dir "$work"
+    if [ -n "$tags" ]; then
+      .bin/switchyard reproduce lecture-threshold lecture-stale --replications 1..2 --dir "$work/some" >/dev/null
+      REPRODUCED="$work/some" execute reproduction --output-dir "$work"
+    fi
     rm -rf "$work"
     step "notebooks/queries.sql with DuckDB in Python"
     (cd notebooks && ../.venv/bin/python lab.py ../out/quickstart queries.sql)
@@ -164,7 +177,13 @@ test_readers() {
 keep_notebooks() {
   [ -f "$root/out/quickstart/views.sql" ] || die "no out/quickstart: run ./run.sh first"
   venv || die "no usable Python 3"
-  (cd "$root" && STUDY="$root/out/quickstart" .venv/bin/python -m nbconvert --to notebook --execute --inplace --ExecutePreprocessor.record_timing=False notebooks/*.ipynb)
+  local keep=(--inplace --ExecutePreprocessor.record_timing=False)
+  STUDY="$root/out/quickstart" execute quickstart "${keep[@]}"
+  if compgen -G "${REPRODUCED:-$root/out}/*/expectations" >/dev/null; then
+    execute reproduction "${keep[@]}"
+  else
+    say "nothing reproduced in out: notebooks/reproduction.ipynb stays as it is; ./run.sh reproduce makes it"
+  fi
 }
 
 run_tests() {

@@ -3,6 +3,7 @@
     from lab import study, sql
     dir = study()                       # $STUDY, or ../out/quickstart
     sql("from summary limit 3")         # a pandas DataFrame
+    reproduced()                        # {experiment: folder} of all that have expectations
 
     python lab.py ../out/quickstart queries.sql     # runs every query of a file
 
@@ -34,6 +35,39 @@ def study(default="../out/quickstart"):
     if not (folder / "views.sql").exists():
         raise FileNotFoundError(f"{folder} has no views.sql: run the experiment first, or set STUDY to its folder")
     return folder
+
+
+def reproduced(default="../out"):
+    """The folders in $REPRODUCED, or the default seen from this file, that have
+    verdicts, by experiment; that of a quick run only where there is no other."""
+    base = pathlib.Path(os.environ.get("REPRODUCED") or HERE / default).resolve()
+    folders = {}
+    for table in sorted(base.glob("*/expectations")):
+        folder = table.parent
+        name = folder.name.removesuffix("-quick")
+        if name == folder.name or name not in folders:
+            folders[name] = folder
+    return dict(sorted(folders.items()))
+
+
+def published(expectation, folder):
+    """The published points that an expectation's SQL lists in a CTE of the name
+    published, as a DataFrame."""
+    text = sql(f"select sql from expectations where name = '{expectation}'", folder)["sql"][0]
+    start = text.index("published(")
+    depth, end = 0, text.index(" as (", start) + len(" as ")
+    while True:
+        depth += {"(": 1, ")": -1}.get(text[end], 0)
+        end += 1
+        if depth == 0:
+            return sql(f"with {text[start:end]} from published", folder)
+
+
+def comment(experiment):
+    """What stands above the first key of a built-in experiment's file."""
+    lines = (HERE.parent / "pipeline" / "experiments" / f"{experiment}.yaml").read_text().splitlines()
+    length = next(i for i, line in enumerate(lines) if not line.startswith("#"))
+    return "\n".join(line.removeprefix("#").removeprefix(" ") for line in lines[:length])
 
 
 def sql(text, folder=None):
