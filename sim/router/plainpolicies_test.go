@@ -155,6 +155,50 @@ func TestSessionsByHand(t *testing.T) {
 	}
 }
 
+// Rendezvous hashing by weights that were worked out without this code, by the
+// definition of SplitMix64, of which the first 16 bits are below: the highest of
+// those that are up, whatever the loads. A replica that goes gives its keys to
+// the next highest, and no other key moves.
+func TestRendezvousByHand(t *testing.T) {
+	v := newPrompts(t, 4, []prompt{{rest: 10, session: 5}, {rest: 10, session: 6}, {rest: 10, session: 7}, {rest: 10, session: 10}, {rest: 10, session: 12}, {rest: 10, session: 5}})
+	r := routerOf(t, v, "rendezvous-hash", func(p Params) { p.(*RendezvousHash).Key = "session" })
+	weights := [][4]uint64{
+		{0x6db5, 0xd122, 0x69d0, 0x6496},
+		{0x96bf, 0x1b9c, 0x1064, 0x4485},
+		{0xcaa6, 0x9cd4, 0x6ca3, 0xf4f4},
+		{0x172e, 0x6f3c, 0xd79e, 0x6b5c},
+		{0x3a38, 0xf8d1, 0x77d1, 0x2771},
+		{0x6db5, 0xd122, 0x69d0, 0x6496},
+	}
+	for id, row := range weights {
+		for i, want := range row {
+			if got := rendezvous(sessionKey(int32(id), v.Work), int32(i), 0) >> 48; got != want {
+				t.Errorf("request %d weighs %#x on replica %d, want %#x", id, got, i, want)
+			}
+		}
+	}
+	for _, c := range []struct {
+		load []int32
+		up   []int32
+		want [6]int // by request
+	}{
+		{[]int32{0, 0, 0, 0}, all(4), [6]int{1, 0, 3, 2, 1, 1}},
+		{[]int32{90, 90, 0, 90}, all(4), [6]int{1, 0, 3, 2, 1, 1}},
+		{[]int32{0, 0, 0, 0}, []int32{0, 2, 3}, [6]int{0, 0, 3, 2, 2, 0}},
+		{[]int32{0, 0, 0, 0}, []int32{1, 2, 3}, [6]int{1, 3, 3, 2, 1, 1}},
+		{[]int32{0, 0, 0, 0}, []int32{0, 1}, [6]int{1, 0, 0, 1, 1, 1}},
+		{[]int32{0, 0, 9, 0}, []int32{2}, [6]int{2, 2, 2, 2, 2, 2}},
+	} {
+		v.Up = c.up
+		copy(v.Requests, c.load)
+		for id, want := range c.want {
+			if got := r.Route(int32(id), v); got != want {
+				t.Errorf("request %d with %v up goes to %d, want %d", id, c.up, got, want)
+			}
+		}
+	}
+}
+
 // Dynamo 0.3 by hand: W blocks of prefill of a prompt of 160 tokens, of 16 a
 // block, and blocks in flight with its own ten.
 func TestDynamo03ByHand(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"switchyard/sim/rng"
 	"switchyard/sim/workload"
 )
 
@@ -168,6 +169,32 @@ func TestJSEW(t *testing.T) {
 		}
 		if d := v.Decision; d.Score[0] != j.cost[0] || math.Abs(d.Terms[0][0]+d.Terms[1][0]-d.Score[0]) > 1e-9 {
 			t.Errorf("%s: score %v of terms %v", c.name, d.Score, d.Terms)
+		}
+	}
+	// Choices by those costs: a prompt of 10 blocks, footprint 1, scale 0.
+	for _, c := range []struct {
+		name   string
+		cached []int32
+		blocks []int64
+		want   []int
+	}{
+		{"tie: 10 + 10 each", []int32{0, 0}, []int64{0, 0}, []int{0, 1}},
+		{"2 + 10 against 10 + 10", []int32{128, 0}, []int64{0, 0}, []int{0}},
+		{"tie: 2 + 18 against 10 + 10", []int32{128, 0}, []int64{8, 0}, []int{0, 1}},
+		{"2 + 19 against 10 + 10", []int32{128, 0}, []int64{9, 0}, []int{1}},
+		{"127 tokens are 7 blocks: 3 + 18 against 10 + 10", []int32{127, 0}, []int64{8, 0}, []int{1}},
+	} {
+		v := newPrompts(t, 2, []prompt{{[]workload.Segment{seg(1, 160)}, 0, workload.None}})
+		for i := range 2 {
+			holds(v, i, 0, c.cached[i])
+		}
+		got := choices(v, 0, func(seed uint64) Router {
+			j := neutral.Build(Env{Replicas: 2, Random: rng.New(seed, 1, "ties"), Work: v.Work}).(*jsew)
+			copy(j.books.blocks, c.blocks)
+			return j
+		})
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: chooses among %v, want %v", c.name, got, c.want)
 		}
 	}
 	// The average: 160, then 1/4 of 80 and 3/4 of 160.

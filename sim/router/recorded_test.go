@@ -8,14 +8,15 @@ import (
 )
 
 func TestRecorded(t *testing.T) {
-	w := &workload.Workload{Prompt: []int32{1, 1, 1}, Served: []int32{3, 1, 2}}
+	w := &workload.Workload{Prompt: []int32{1, 1, 1, 1, 1, 1}, Served: []int32{3, 1, 2, 3, 3, 1}}
 	p := new(Recorded)
 	if err := p.Check(w, 3); err != nil {
 		t.Fatal(err)
 	}
 	r := p.Build(Env{Replicas: 3})
-	for id, want := range []int{2, 0, 1} {
-		if got := r.Route(int32(id), &View{Up: []int32{0, 1}, Work: w}); got != want {
+	// Whatever the loads, and though replica 2 takes no requests here.
+	for id, want := range []int{2, 0, 1, 2, 2, 0} {
+		if got := r.Route(int32(id), &View{Up: []int32{0, 1}, Requests: []int32{7, 0, 9}, Work: w}); got != want {
 			t.Errorf("request %d goes to %d, want %d", id, got, want)
 		}
 	}
@@ -30,7 +31,7 @@ func TestRecorded(t *testing.T) {
 	if p.Check(w, 2) == nil {
 		t.Error("a workload without recorded replicas is routed over two")
 	}
-	for _, served := range [][]int32{nil, {1, 0, 1}} { // one replica: where else
+	for _, served := range [][]int32{nil, {1, 0, 1, 1, 0, 1}} { // one replica: where else
 		w.Served = served
 		if err := p.Check(w, 1); err != nil {
 			t.Error(err)
