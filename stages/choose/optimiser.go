@@ -161,19 +161,27 @@ func (o *optimiser) reaches(at experiment.Section, c *Config) error {
 	case o.rule.Name == "exhaustive" && size > int64(cmp.Or(o.search.Budget, selection.DefaultBudget)):
 		return at.Errorf("optimiser", fmt.Sprintf("another for system %s in world %s: there are more assignments than its budget of %d, take random",
 			c.SystemPoint, c.WorldPoint, cmp.Or(o.search.Budget, selection.DefaultBudget)), nil)
-	case o.rule.Name == "single" && len(common(s.candidates)) == 0:
+	case o.rule.Name == "single" && !s.everywhere():
 		return at.Errorf("optimiser", fmt.Sprintf("another for system %s in world %s: no candidate can stand at all of %s",
 			c.SystemPoint, c.WorldPoint, strings.Join(s.modules, ", ")), nil)
 	}
 	return nil
 }
 
-// common lists the candidates that all modules have.
-func common(candidates [][]string) (names []string) {
-	for _, name := range candidates[0] {
-		if !slices.ContainsFunc(candidates, func(of []string) bool { return !slices.Contains(of, name) }) {
-			names = append(names, name)
-		}
+// everywhere says whether one candidate can stand at all modules. Where a
+// candidate is a model with a prompt, whose names are a module's own, one model
+// has to.
+func (s *setting) everywhere() bool {
+	if l, ok := s.world.source.(live); ok {
+		_, models := l.Labels(s.system.graph)
+		return shares(models)
 	}
-	return names
+	return shares(s.candidates)
+}
+
+// shares says whether one thing is in all lists.
+func shares[T comparable](lists [][]T) bool {
+	return slices.ContainsFunc(lists[0], func(x T) bool {
+		return !slices.ContainsFunc(lists, func(list []T) bool { return !slices.Contains(list, x) })
+	})
 }
