@@ -38,6 +38,14 @@ func (p *Plan) Try(ctx context.Context, schemas []table.Schema, factors []table.
 		if x.SQL == "" {
 			continue
 		}
+		reads, err := session.Reads(ctx, x.SQL)
+		if err != nil {
+			return err
+		}
+		if !reads {
+			errs = append(errs, x.wrongSQL("one SELECT: an expectation changes nothing"))
+			continue
+		}
 		answer, err := session.Ask(ctx, x.SQL, 0)
 		switch {
 		case ctx.Err() != nil:

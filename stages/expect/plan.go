@@ -116,6 +116,9 @@ func newRelation(key string, s relationSettings, value *float64, section experim
 	if (key == "within" || key == "plus_minus") && value == nil {
 		return fail("value", "the published figure, which "+key+" is about")
 	}
+	if key == "within" && *value == 0 {
+		return fail("relation.within", "plus_minus, since a share of 0 is 0")
+	}
 	r := Relation{Lo: math.Inf(-1), Hi: math.Inf(1)}
 	switch key {
 	case "within":

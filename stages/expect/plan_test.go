@@ -56,6 +56,7 @@ func TestPlanErrors(t *testing.T) {
 		"  x: {published: p, sql: s, relation: {greater_than: 1, less_than: 2}, reason: r}":     "expectations.x.relation: value",
 		"  x: {published: p, sql: s, relation: {greater_than: 1}}":                              "expectations.x.reason: missing: expected why",
 		"  x: {published: p, sql: s, relation: {within: 0.1}, reason: r}":                       "expectations.x.value: missing: expected the published figure, which within is about",
+		"  x: {published: p, value: 0, sql: s, relation: {within: 0.1}, reason: r}":             "expectations.x.relation.within: value \"0.1\": expected plus_minus, since a share of 0 is 0",
 		"  x: {published: p, sql: s, relation: {between: [2, 1]}, reason: r}":                   "f.yaml:3:49: expectations.x.relation.between: value",
 		"  x: {published: p, sql: s, relation: {order: [a, a]}, reason: r}":                     "a is there twice",
 		"  x: {published: p, sql: s, relation: {order: [a]}, reason: r}":                        "two names or more",

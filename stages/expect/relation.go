@@ -71,12 +71,12 @@ func (r *Relation) judge(a *query.Answer) (finding, error) {
 	}
 	row := rows[0]
 	if row.value == nil {
-		return unclear("the SQL's value is NULL"), nil
+		return unclear("the SQL's value is NULL, or not finite"), nil
 	}
 	set := *r
 	if r.Column != "" {
 		if row.bound == nil {
-			return unclear("the SQL's column %s is NULL", r.Column), nil
+			return unclear("the SQL's column %s is NULL, or not finite", r.Column), nil
 		}
 		if r.Above {
 			set.Lo = *row.bound

@@ -22,6 +22,7 @@ type Session struct {
 type session interface {
 	do(ctx context.Context, statements string) error
 	ask(ctx context.Context, query string, most int) (*Answer, error)
+	reads(ctx context.Context, query string) (bool, error)
 	close() error
 }
 
@@ -68,6 +69,13 @@ func (s *Session) Do(ctx context.Context, statements string) error { return s.do
 // Ask returns the first rows of a query's answer, at most so many.
 func (s *Session) Ask(ctx context.Context, query string, most int) (*Answer, error) {
 	return s.ask(ctx, query, most)
+}
+
+// Reads reports whether a query is one SELECT, in any of its forms, which
+// changes nothing. What is no SQL counts as one: Ask says what is wrong with it
+// and does nothing.
+func (s *Session) Reads(ctx context.Context, query string) (bool, error) {
+	return s.reads(ctx, query)
 }
 
 // Close ends the session.
