@@ -118,8 +118,8 @@ func (c *connection) ask(ctx context.Context, query string, most int) (*Answer, 
 // reads has DuckDB write the query's statements as JSON, which it does of
 // SELECT alone; what it cannot parse has no statements.
 func (c *connection) reads(ctx context.Context, query string) (bool, error) {
-	const count = `select case when j->>'error_type' = 'not implemented' then 0
-		else coalesce(json_array_length(j->'statements'), 1) end
+	const count = `select case j->>'error_type' when 'parser' then 1
+		else coalesce(json_array_length(j->'statements'), 0) end
 		from (select json_serialize_sql(?::varchar) as j)`
 	var statements int
 	if err := c.conn.QueryRowContext(ctx, count, query).Scan(&statements); err != nil {
