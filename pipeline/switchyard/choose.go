@@ -25,19 +25,7 @@ Tables worlds, pools and assignments say what the optimisers choose from.`,
 				return err
 			}
 			jobs := s.choiceJobs(c)
-			if c.IsSet("cell") {
-				jobs = jobs[len(jobs)-1:]
-				if err := s.only(c, &jobs[0]); err != nil {
-					return err
-				}
-			}
-			if c.Bool("dry-run") {
-				return s.dryRun(c, jobs)
-			}
-			if c.IsSet("cell") {
-				return s.executeCell(c, jobs[0])
-			}
-			return s.execute(c, jobs, nil)
+			return s.perform(c, jobs)
 		},
 	}
 }

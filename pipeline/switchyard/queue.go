@@ -36,21 +36,10 @@ func queueCommand() *cli.Command {
 					return fmt.Errorf("queue: experiment %s has no cells of job %q, expected --job balls or dispatch, as its file has", s.experiment.Name, name)
 				}
 			}
-			if c.IsSet("cell") {
-				if len(jobs) > 1 {
-					return fmt.Errorf("queue: --cell needs --job here: experiment %s has cells of balls and of dispatch", s.experiment.Name)
-				}
-				if err := s.only(c, &jobs[0]); err != nil {
-					return err
-				}
+			if c.IsSet("cell") && len(jobs) > 1 {
+				return fmt.Errorf("queue: --cell needs --job here: experiment %s has cells of balls and of dispatch", s.experiment.Name)
 			}
-			if c.Bool("dry-run") {
-				return s.dryRun(c, jobs)
-			}
-			if c.IsSet("cell") {
-				return s.executeCell(c, jobs[0])
-			}
-			return s.execute(c, jobs, nil)
+			return s.perform(c, jobs)
 		},
 	}
 }

@@ -81,6 +81,24 @@ func (s *study) question() string {
 	return fmt.Sprintf("%s %q", quoteAll([]string{os.Args[0], "query", s.dir}), questions[job])
 }
 
+// perform runs the jobs of a command, or of the last one the cell that --cell
+// names, or says what would run.
+func (s *study) perform(c *cli.Context, jobs []run.Job) error {
+	if c.IsSet("cell") {
+		jobs = jobs[len(jobs)-1:]
+		if err := s.only(c, &jobs[0]); err != nil {
+			return err
+		}
+	}
+	if c.Bool("dry-run") {
+		return s.dryRun(c, jobs)
+	}
+	if c.IsSet("cell") {
+		return s.executeCell(c, jobs[0])
+	}
+	return s.execute(c, jobs, nil)
+}
+
 // dryRun prints what a run would do.
 func (s *study) dryRun(c *cli.Context, jobs []run.Job) error {
 	w := c.App.Writer

@@ -26,18 +26,7 @@ not have run before.`,
 				return err
 			}
 			jobs := s.servingJobs(c)
-			if c.IsSet("cell") {
-				if err := s.only(c, &jobs[0]); err != nil {
-					return err
-				}
-			}
-			if c.Bool("dry-run") {
-				return s.dryRun(c, jobs)
-			}
-			if c.IsSet("cell") {
-				return s.executeCell(c, jobs[0])
-			}
-			return s.execute(c, jobs, nil)
+			return s.perform(c, jobs)
 		},
 	}
 }

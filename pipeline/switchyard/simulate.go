@@ -44,18 +44,7 @@ trace that has changed since, the table is made anew first.`,
 			if stale != nil && !c.IsSet("cell") {
 				jobs = append([]run.Job{*stale}, jobs...)
 			}
-			if c.IsSet("cell") {
-				if err := s.only(c, &jobs[0]); err != nil {
-					return err
-				}
-			}
-			if c.Bool("dry-run") {
-				return s.dryRun(c, jobs)
-			}
-			if c.IsSet("cell") {
-				return s.executeCell(c, jobs[0])
-			}
-			return s.execute(c, jobs, nil)
+			return s.perform(c, jobs)
 		},
 	}
 }

@@ -1,16 +1,23 @@
 package choose
 
 import (
-	"bytes"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"switchyard/stages/experiment"
-	"switchyard/stages/run"
+	"switchyard/stages/run/runtest"
 	"switchyard/stages/table"
 )
+
+func execute(t testing.TB, p *Plan, dir string, workers int) (done, kept int) {
+	t.Helper()
+	return runtest.Execute(t, Jobs(p, Options{}), dir, workers)
+}
+
+func sameFiles(t *testing.T, what, a, b string) {
+	t.Helper()
+	runtest.SameFiles(t, what, Tables(), a, b)
+}
 
 const small = `name: small
 seed: 7
@@ -43,20 +50,6 @@ func planOf(text string) (*Plan, error) {
 	return NewPlan(e)
 }
 
-func execute(t testing.TB, p *Plan, dir string, workers int) (done, kept int) {
-	t.Helper()
-	for _, job := range Jobs(p, Options{}) {
-		report, err := run.Execute(t.Context(), job, run.Options{
-			Dir: dir, Workers: workers, Provenance: table.Provenance{Experiment: p.Experiment.Name},
-		})
-		if err != nil || report.Failed > 0 {
-			t.Fatalf("run failed: %v, %+v", err, report.Failures)
-		}
-		done, kept = done+report.Done, kept+report.Skipped
-	}
-	return done, kept
-}
-
 func read[T any](t testing.TB, of *table.Table[T], dir string) []T {
 	t.Helper()
 	rows, err := of.Read(dir)
@@ -64,25 +57,6 @@ func read[T any](t testing.TB, of *table.Table[T], dir string) []T {
 		t.Fatal(err)
 	}
 	return rows
-}
-
-// sameFiles fails unless both folders have the same tables to the byte.
-func sameFiles(t *testing.T, what, a, b string) {
-	t.Helper()
-	for _, d := range Tables() {
-		path := filepath.Join(d.Schema().Name, "part-0000.parquet")
-		x, err := os.ReadFile(filepath.Join(a, path))
-		if err != nil {
-			t.Fatal(err)
-		}
-		y, err := os.ReadFile(filepath.Join(b, path))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(x, y) {
-			t.Errorf("%s: %s differs", what, path)
-		}
-	}
 }
 
 func TestWorkersAndResumeLeaveTheSameBytes(t *testing.T) {

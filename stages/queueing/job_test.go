@@ -1,48 +1,22 @@
 package queueing
 
 import (
-	"bytes"
 	"math"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"switchyard/sim/queueing"
-	"switchyard/stages/run"
+	"switchyard/stages/run/runtest"
 	"switchyard/stages/table"
 )
 
 func execute(t testing.TB, p *Plan, dir string, workers int) (done, kept int) {
 	t.Helper()
-	for _, job := range Jobs(p, Options{}) {
-		report, err := run.Execute(t.Context(), job, run.Options{
-			Dir: dir, Workers: workers, Provenance: table.Provenance{Experiment: p.Experiment.Name},
-		})
-		if err != nil || report.Failed > 0 {
-			t.Fatalf("run failed: %v, %+v", err, report.Failures)
-		}
-		done, kept = done+report.Done, kept+report.Skipped
-	}
-	return done, kept
+	return runtest.Execute(t, Jobs(p, Options{}), dir, workers)
 }
 
-// sameFiles fails unless both folders have the same tables to the byte.
 func sameFiles(t *testing.T, what, a, b string) {
 	t.Helper()
-	for _, d := range Tables() {
-		path := filepath.Join(d.Schema().Name, "part-0000.parquet")
-		x, err := os.ReadFile(filepath.Join(a, path))
-		if err != nil {
-			t.Fatal(err)
-		}
-		y, err := os.ReadFile(filepath.Join(b, path))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(x, y) {
-			t.Errorf("%s: %s differs", what, path)
-		}
-	}
+	runtest.SameFiles(t, what, Tables(), a, b)
 }
 
 func TestWorkersAndResumeLeaveTheSameBytes(t *testing.T) {

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"os"
@@ -12,9 +11,18 @@ import (
 
 	"switchyard/stages/choose"
 	"switchyard/stages/experiment"
-	"switchyard/stages/run"
-	"switchyard/stages/table"
+	"switchyard/stages/run/runtest"
 )
+
+func execute(t testing.TB, p *Plan, dir string, workers int) (done, kept int) {
+	t.Helper()
+	return runtest.Execute(t, Jobs(p, Options{}), dir, workers)
+}
+
+func sameFiles(t *testing.T, what, a, b string) {
+	t.Helper()
+	runtest.SameFiles(t, what, Tables(), a, b)
+}
 
 const small = `name: small
 seed: 7
@@ -59,20 +67,6 @@ func planOf(text string) (*Plan, error) {
 	return NewPlan(e, choices)
 }
 
-func execute(t testing.TB, p *Plan, dir string, workers int) (done, kept int) {
-	t.Helper()
-	for _, job := range Jobs(p, Options{}) {
-		report, err := run.Execute(t.Context(), job, run.Options{
-			Dir: dir, Workers: workers, Provenance: table.Provenance{Experiment: p.Experiment.Name},
-		})
-		if err != nil || report.Failed > 0 {
-			t.Fatalf("run failed: %v, %+v", err, report.Failures)
-		}
-		done, kept = done+report.Done, kept+report.Skipped
-	}
-	return done, kept
-}
-
 // served runs a plan and reads what it leaves.
 func served(t testing.TB, p *Plan) (rows []Row, splits []SplitRow) {
 	t.Helper()
@@ -86,24 +80,6 @@ func served(t testing.TB, p *Plan) (rows []Row, splits []SplitRow) {
 		t.Fatal(err)
 	}
 	return rows, splits
-}
-
-func sameFiles(t *testing.T, what, a, b string) {
-	t.Helper()
-	for _, d := range Tables() {
-		path := filepath.Join(d.Schema().Name, "part-0000.parquet")
-		x, err := os.ReadFile(filepath.Join(a, path))
-		if err != nil {
-			t.Fatal(err)
-		}
-		y, err := os.ReadFile(filepath.Join(b, path))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(x, y) {
-			t.Errorf("%s: %s differs", what, path)
-		}
-	}
 }
 
 func TestWorkersResumeAndNamesLeaveTheSameBytes(t *testing.T) {
