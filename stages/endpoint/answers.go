@@ -149,7 +149,7 @@ func (a *Answers) read(line []byte) error {
 		return nil
 	}
 	var r Record
-	if err := json.Unmarshal(line, &r); err != nil || r.Key == "" {
+	if err := json.Unmarshal(line, &r); err != nil || r.Key == "" || min(r.InputTokens, r.OutputTokens) < 0 || r.LatencyUs < 0 || r.Dollars < 0 {
 		return fmt.Errorf("%s:%d: the line is no record of an answer: remove it, and it is asked again", a.path, a.lines)
 	}
 	if _, known := a.byKey[r.Key]; !known {

@@ -117,6 +117,15 @@ func TestAnswersErrors(t *testing.T) {
 	if _, err := OpenAnswers(path, false); err == nil || !strings.Contains(err.Error(), "answers.jsonl:2: the line is no record of an answer") {
 		t.Error(err)
 	}
+	for _, damage := range []string{"input_tokens", "output_tokens", "latency_us", "dollars"} {
+		bad := bytes.Replace(good, []byte(`"`+damage+`":`), []byte(`"`+damage+`":-`), 1)
+		if err := os.WriteFile(path, bad, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := OpenAnswers(path, false); err == nil || !strings.Contains(err.Error(), "answers.jsonl:1: the line is no record of an answer") {
+			t.Errorf("%s below 0: %v", damage, err)
+		}
+	}
 	if a, err := OpenAnswers(filepath.Join(dir, "none"), true); err != nil || a.Len() != 0 {
 		t.Errorf("offline without a file: %v", err)
 	}
