@@ -239,6 +239,16 @@ func TestClosedLoopsHaveNoLoad(t *testing.T) {
 	}
 }
 
+// A cluster that turns everything away is not saturated and carries nothing.
+func TestWhatServesNothingCarriesNothing(t *testing.T) {
+	_, p := planOf(t, strings.Replace(small, "gpu: a6000", "gpu: a6000, kv_tokens: 100", 1), Options{}, "workloads.tool.requests=40")
+	for _, row := range search(t, p, t.TempDir(), 2) {
+		if row.Lo != nil || row.Capacity != nil || row.Hi == nil {
+			t.Errorf("search %d came to %+v", row.Search, row)
+		}
+	}
+}
+
 func TestPrintRanks(t *testing.T) {
 	dir := t.TempDir()
 	number := func(x float64) *float64 { return &x }
@@ -246,8 +256,18 @@ func TestPrintRanks(t *testing.T) {
 	for i, x := range []struct {
 		router string
 		lo, hi *float64
-	}{{"slow", number(3), number(3.05)}, {"best", number(8), number(8.1)}, {"near", number(7.95), number(8.05)}, {"never", nil, number(1e-9)}} {
-		row := Found{Where: Where{Search: int32(i), WorkloadPoint: "w", ClusterPoint: "c", RouterPoint: x.router, Axis: "speed"}, Lo: x.lo, Hi: x.hi, Capacity: x.lo, Replicas: 4}
+	}{{"slow", number(3), number(3.05)}, {"best", number(8), number(8.1)}, {"near", number(7.95), number(8.05)}, {"never", nil, number(1e-9)}, {"also", number(2.99), number(3.04)}, {"always", number(2e5), nil}} {
+		row := Found{Where: Where{Search: int32(i), WorkloadPoint: "w", ClusterPoint: "c", RouterPoint: x.router, Axis: "speed"}, Lo: x.lo, Hi: x.hi, Replicas: 4}
+		if x.hi != nil {
+			row.Capacity = x.lo
+		} else {
+			row.ClusterPoint = "d"
+		}
+		if x.router == "never" { // in both clusters, first in the second one's rows
+			other := row
+			other.ClusterPoint = "d"
+			rows = append(rows, other)
+		}
 		rows = append(rows, row)
 	}
 	if err := Capacities.Write(dir, rows, table.Provenance{}); err != nil {
@@ -263,7 +283,7 @@ func TestPrintRanks(t *testing.T) {
 			got = append(got, strings.Join(f[:3], " "))
 		}
 	}
-	want := "w on c, router capacity not 1= best 8 1= near 7.95 3 slow 3 4 never - workload cluster best w c best"
+	want := "w on c, router capacity not 1= best 8 1= near 7.95 3= slow 3 3= also 2.99 - never - w on d, router capacity not 1 always - - never - workload cluster best w c best"
 	if text := strings.Join(got, " "); !strings.HasPrefix(text, want) || !strings.Contains(out.String(), "best and 1 more") {
 		t.Errorf("printed\n%s%s", &out, text)
 	}

@@ -10,9 +10,9 @@
 //
 //  1. A probe runs the configuration at one load over all replications of the
 //     experiment, with its seed and warm-up, and decides whether the load is
-//     carried: it is not saturated, by the rule of package aggregate, and, where
-//     an attainment is asked for, at least that share of the requests that
-//     arrived in the windows met the objective.
+//     carried: something is served, it is not saturated, by the rule of package
+//     aggregate, and, where an attainment is asked for, at least that share of
+//     the requests that arrived in the windows met the objective.
 //  2. From the start the load doubles while it is carried and halves while it
 //     is not, until one load lo is carried and a greater one hi is not.
 //  3. The bracket is halved at its geometric mean, rounded to four digits, until

@@ -120,7 +120,7 @@ func (s *seeker) try(ctx context.Context, at step, trial *simulate.Trial, out *r
 		return Probe{}, err
 	}
 	row.sum(cells)
-	row.Carried = !row.Saturated && (s.Options.Attainment == 0 || row.Attainment != nil && *row.Attainment >= s.Options.Attainment)
+	row.Carried = !row.Saturated && row.MeanE2EUs != nil && (s.Options.Attainment == 0 || row.Attainment != nil && *row.Attainment >= s.Options.Attainment)
 	b := at.last.with(at.load, row.Carried)
 	if b.lo > 0 {
 		row.Lo = &b.lo

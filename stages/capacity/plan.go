@@ -10,7 +10,7 @@ import (
 )
 
 // Version is raised by hand when the same search comes to other results.
-const Version = 1
+const Version = 2
 
 // Options say what counts as carried, and how closely it is found. The zero
 // value asks for stability alone, within 2 %.
@@ -29,7 +29,7 @@ const leastTolerance = 0.001
 func (o Options) Validate() error {
 	switch {
 	case !(o.Attainment >= 0 && o.Attainment <= 1):
-		return fmt.Errorf("attainment is %v, expected a share from 0 to 1", o.Attainment)
+		return fmt.Errorf("the share that must meet the objective is %v, expected a share from 0 to 1", o.Attainment)
 	case o.Tolerance != 0 && !(o.Tolerance >= leastTolerance && o.Tolerance <= 1):
 		return fmt.Errorf("tolerance is %v, expected %v to 1", o.Tolerance, leastTolerance)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"text/tabwriter"
@@ -41,11 +42,11 @@ func rule(rows []Found) string {
 		return text
 	}
 	if rows[0].Asked > 0 {
-		text += fmt.Sprintf(" and in which %v of the requests meet the objective", rows[0].Asked)
+		text += fmt.Sprintf(" and in which %.4g %% of the requests meet the objective", 100*rows[0].Asked)
 	}
-	return text + `. = shares its bracket
-with the best, so that the search does not tell them apart; - no load was too much, as in sessions whose
-turns wait for answers (pace: closed), or none was carried.`
+	return text + `. = brackets that overlap the
+best's of the rank, so that the search does not tell them apart; capacity - no load was too much, as in
+sessions whose turns wait for answers (pace: closed), or, without a rank, none was carried.`
 }
 
 // blocksOf groups rows by workload and cluster, in order, each from the
@@ -62,32 +63,70 @@ func blocksOf(rows []Found) (blocks [][]Found) {
 		blocks[i] = append(blocks[i], r)
 	}
 	for _, b := range blocks {
-		slices.SortStableFunc(b, func(x, y Found) int { return cmp.Compare(value(y.Capacity), value(x.Capacity)) })
+		slices.SortStableFunc(b, func(x, y Found) int { return cmp.Compare(y.level(), x.level()) })
 	}
 	return blocks
 }
 
-// tied counts those whose bracket overlaps the best's.
-func tied(block []Found) (n int) {
-	for _, r := range block {
-		if r.Hi == nil || block[0].Lo == nil || *r.Hi <= *block[0].Lo {
-			break
+// level is what a block is ordered by: no limit comes before every capacity,
+// and what carries nothing behind.
+func (r *Found) level() float64 {
+	switch {
+	case r.Lo == nil:
+		return -1
+	case r.Capacity == nil:
+		return math.Inf(1)
+	}
+	return *r.Capacity
+}
+
+// meets says whether the bracket of a row behind this one overlaps its bracket.
+func (r *Found) meets(behind *Found) bool {
+	switch {
+	case r.Lo == nil || behind.Lo == nil:
+		return false
+	case behind.Hi == nil:
+		return r.Hi == nil
+	}
+	return *behind.Hi > *r.Lo
+}
+
+// ranks returns the block's ranks. Those whose brackets overlap the best's of a
+// rank share it; what carries nothing has none.
+func ranks(block []Found) []string {
+	list := make([]string, len(block))
+	for best := 0; best < len(block); {
+		n := tied(block[best:])
+		rank := strconv.Itoa(best + 1)
+		switch {
+		case block[best].Lo == nil:
+			rank = "-"
+		case n > 1:
+			rank += "="
 		}
+		for i := range n {
+			list[best+i] = rank
+		}
+		best += n
+	}
+	return list
+}
+
+// tied counts the first and those behind it whose brackets overlap its bracket.
+func tied(block []Found) int {
+	n := 1
+	for n < len(block) && block[0].meets(&block[n]) {
 		n++
 	}
-	return max(n, 1)
+	return n
 }
 
 func printBlock(w io.Writer, block []Found) {
 	best := block[0]
-	fmt.Fprintf(w, "%s on %s, %d replicas; load: %s\n\n", best.WorkloadPoint, best.ClusterPoint, best.Replicas, best.Axis)
+	fmt.Fprintf(w, "%s on %s, %s; load: %s\n\n", best.WorkloadPoint, best.ClusterPoint, replicas(best.Replicas), best.Axis)
 	fmt.Fprintln(w, "\trouter\tcapacity\tnot carried\tof the best\tmean E2E, s\tprobes")
-	same := tied(block)
+	of := ranks(block)
 	for i, r := range block {
-		rank := strconv.Itoa(i + 1)
-		if i < same && same > 1 {
-			rank = "1="
-		}
 		share, latency := "-", "-"
 		if r.Capacity != nil && best.Capacity != nil {
 			share = fmt.Sprintf("%.3f", *r.Capacity / *best.Capacity)
@@ -95,16 +134,16 @@ func printBlock(w io.Writer, block []Found) {
 		if r.MeanE2EUs != nil {
 			latency = fmt.Sprintf("%.3g", *r.MeanE2EUs/1e6)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%d\n", rank, r.RouterPoint, number(r.Capacity), number(r.Hi), share, latency, r.Iterations)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%d\n", of[i], r.RouterPoint, number(r.Capacity), number(r.Hi), share, latency, r.Iterations)
 	}
 	fmt.Fprintln(w)
 }
 
-func value(x *float64) float64 {
-	if x == nil {
-		return -1
+func replicas(n int32) string {
+	if n == 1 {
+		return "1 replica"
 	}
-	return *x
+	return fmt.Sprintf("%d replicas", n)
 }
 
 func number(x *float64) string {

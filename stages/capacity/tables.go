@@ -21,7 +21,7 @@ type Probe struct {
 	Where
 	Step         int32    `parquet:"step,delta" doc:"place in the search, from 0"`
 	Load         float64  `parquet:"load" unit:"axis" doc:"the load that was tried"`
-	Carried      bool     `parquet:"carried" doc:"whether it is not saturated and, where an attainment is asked for, meets the objective"`
+	Carried      bool     `parquet:"carried" doc:"whether something is served, it is not saturated and, where an attainment is asked for, meets the objective"`
 	Saturated    bool     `parquet:"saturated" doc:"whether it is saturated, by the rule of aggregate over all replications"`
 	Replications int32    `parquet:"replications,delta" doc:"replications that it ran"`
 	Completion   *float64 `parquet:"completion_ratio" unit:"ratio" doc:"completions over arrivals that were not turned away, in the windows of all replications"`
