@@ -7,6 +7,7 @@ import (
 
 	"switchyard/sim/cascade"
 	"switchyard/sim/param"
+	"switchyard/sim/router"
 	"switchyard/sim/serving"
 	"switchyard/stages/choose"
 	"switchyard/stages/experiment"
@@ -22,6 +23,15 @@ type Params struct {
 	Objective   string `yaml:"objective" default:"p99" enum:"mean|p50|p95|p99|within" doc:"what the split of the GPUs is chosen by: a latency of questions, or the share of them within slo.latency_ms"`
 	Splits      int    `yaml:"splits" default:"64" min:"1" max:"100000" unit:"splits" doc:"splits tried for an assignment; where there are more, exchanges from the one in proportion to the load"`
 	Assignments int    `yaml:"assignments" default:"64" min:"0" max:"100000" doc:"all assignments are served where there are no more, rules counted as candidates; else the best for their cost in training, those that optimisers choose, and single models"`
+}
+
+// routes says whether the policy can route what modules call, of which nothing
+// was recorded.
+func routes(s experiment.Section, r *simulate.Router) error {
+	if _, ok := r.Params.(router.Checked); ok {
+		return s.Errorf("router", "a policy that chooses: which replicas served the calls is in no trace", nil)
+	}
+	return nil
 }
 
 // SLO is the objective for a question.
@@ -92,7 +102,9 @@ func decode(in experiment.Instance, traces *generate.Decoder) (*way, error) {
 		return nil, experiment.Join(err, wrong)
 	}
 	err = experiment.Join(err, w.decodeModels(s, section.Models), w.decodeLengths(section.Lengths, traces), w.decodeRules(section.Rules))
-	w.router, wrong = simulate.DecodeRouter(s)
+	if w.router, wrong = simulate.DecodeRouter(s); wrong == nil {
+		wrong = routes(s, w.router)
+	}
 	err = experiment.Join(err, wrong)
 	if below, ok := s.Section("arrivals"); ok {
 		w.arrivals, wrong = traces.Arrivals(below)

@@ -19,6 +19,7 @@ func TestPlanErrors(t *testing.T) {
 		{"question_tokens: 50", "question_tokens: 500"}:                     "lengths.question_tokens",
 		{"process: poisson", "process: poison"}:                             "arrivals.process",
 		{"questions: 100", "questions: 100\n    router: random-"}:           `did you mean "random"?`,
+		{"questions: 100", "questions: 100\n    router: recorded"}:          `serving[0].router: value "recorded": expected a policy that chooses`,
 		{"model: qwen2.5-14b, tensor_parallel: 2", "model: llama-3.1-405b"}: "raise tensor_parallel",
 		{"questions: 100", "questions: 100\n    engine: {scheduler: vllm}"}: "scheduler",
 		{"serving:\n", "serving:\n  - {name: none, gpus: 1, gpu: h100, arrivals: {process: poisson, rate_rps: 1}}\n"}: "the world's models by name",
