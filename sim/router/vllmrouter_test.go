@@ -214,3 +214,116 @@ func TestSGLangBucket(t *testing.T) {
 		t.Errorf("ranges end at %v, want %v", r.most, want)
 	}
 }
+
+// naiveBuckets knows all prompts that were sent, and counts anew.
+type naiveBuckets struct {
+	periodNs, nextNs, mean int64
+	most                   []int64
+	sent                   []lengthy
+}
+
+// window returns the prompts that counted when the last one was sent.
+func (x *naiveBuckets) window() (in []lengthy) {
+	for _, s := range x.sent {
+		if x.sent[len(x.sent)-1].ns-s.ns <= x.periodNs {
+			in = append(in, s)
+		}
+	}
+	return in
+}
+
+// adjust fills one range after the other to a mean load.
+func (x *naiveBuckets) adjust() {
+	total, rest := int64(0), []int64(nil)
+	for _, s := range x.window() {
+		total += s.chars
+		rest = append(rest, s.chars)
+	}
+	mean := total / int64(len(x.most))
+	if len(rest) == 0 || x.mean > 0 && float64(max(mean, x.mean))/float64(min(mean, x.mean)) <= 2 {
+		return
+	}
+	x.mean = mean
+	slices.Sort(rest)
+	from := int64(0)
+	for i := range len(x.most) - 1 {
+		x.most[i] = from + mean
+		taken, sum := 0, int64(0)
+		for taken < len(rest) && sum < mean {
+			sum += rest[taken]
+			taken++
+		}
+		if sum >= mean && rest[taken-1] > from {
+			x.most[i] = rest[taken-1]
+		}
+		rest, from = rest[taken:], x.most[i]+1
+	}
+}
+
+// choice returns the replicas that a prompt may go to.
+func (x *naiveBuckets) choice(chars, now int64, up []int32) []int32 {
+	if now >= x.nextNs {
+		x.nextNs = (now/x.periodNs + 1) * x.periodNs
+		x.adjust()
+	}
+	load := make([]int64, len(x.most))
+	for _, s := range x.window() {
+		load[s.replica] += s.chars
+	}
+	if low, high := slices.Min(load), slices.Max(load); high-low > 32 && float64(high) > 1.0001*float64(low) {
+		best := up[0]
+		for _, i := range up {
+			if load[i] < load[best] {
+				best = i
+			}
+		}
+		return []int32{best}
+	}
+	for i := range x.most {
+		if chars <= x.most[i] {
+			if slices.Contains(up, int32(i)) {
+				return []int32{int32(i)}
+			}
+			break
+		}
+	}
+	return up
+}
+
+// Over random traces, with replicas down and lengths that drift, the choice is
+// one of the naive ones, and the ranges are the same.
+func TestSGLangBucketAgainstNaive(t *testing.T) {
+	rules := map[string]int{}
+	for round := range 30 {
+		s := rng.New(41, round, "buckets")
+		replicas := 1 + s.IntN(5)
+		var prompts []prompt
+		for i := range 500 {
+			prompts = append(prompts, prompt{rest: int32(30 + s.IntN(40+(i*13)%(round*50+40))), session: workload.None})
+		}
+		v := newPrompts(t, replicas, prompts)
+		v.Decision = new(Decision)
+		r := seeded(t, v, "sglang-bucket", uint64(round), nil).(*sglangBucket)
+		x := &naiveBuckets{periodNs: 5e9, nextNs: 5e9, most: slices.Clone(r.most)}
+		for id := range int32(len(prompts)) {
+			v.NowNs += int64(s.Exp() * 2e8 * float64(1+round%7*4))
+			if id%50 == 0 {
+				v.Up = slices.DeleteFunc(all(replicas), func(int32) bool { return s.IntN(4) == 0 })
+				if len(v.Up) == 0 {
+					v.Up = []int32{0}
+				}
+			}
+			chars := 4 * int64(v.Work.Prompt[id])
+			want := x.choice(chars, v.NowNs, v.Up)
+			got := r.Route(id, v)
+			if !slices.Contains(want, int32(got)) || !slices.Equal(r.most, x.most) {
+				t.Fatalf("round %d request %d goes to %d, want one of %v; ranges end at %v, want %v", round, id, got, want, r.most, x.most)
+			}
+			rules[v.Decision.Rule]++
+			x.sent = append(x.sent, lengthy{v.NowNs, chars, int32(got)})
+		}
+	}
+	if rules["bucket"] < 1000 || rules["imbalance"] < 1000 || rules["gone"] == 0 {
+		t.Errorf("rules that decide are %v", rules)
+	}
+}
