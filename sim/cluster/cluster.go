@@ -185,13 +185,13 @@ func (s *Sim) replicas(c Config, random uint64) {
 func (s *Sim) setup(c Config, replica int) engine.Setup {
 	pool := c.pool(c.poolOf(replica))
 	step := pool.Step
-	if s.watch != nil {
-		step = s.watch
-	}
 	for _, e := range c.Events {
 		if e.Kind == Slow && e.Replica == replica {
 			step = slowed{step, e.Factor}
 		}
+	}
+	if s.watch != nil {
+		step = s.watch.over(replica, step)
 	}
 	return engine.Setup{
 		Index: replica, Params: c.Engine, Step: step, KVTokens: pool.KVTokens,

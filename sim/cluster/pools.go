@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"errors"
 	"fmt"
 
 	"switchyard/sim/workload"
@@ -18,9 +17,6 @@ func (c *Config) checkPools(w *workload.Workload) error {
 	}
 	if len(c.Pools) > 0 && sum != c.Replicas {
 		return fmt.Errorf("pools have %d replicas, expected the %d of the cluster", sum, c.Replicas)
-	}
-	if len(c.Pools) > 0 && c.Watch != nil {
-		return errors.New("steps of pools cannot be watched: each has a step model of its own")
 	}
 	for id, pool := range w.Pool {
 		if int(pool) >= max(1, len(c.Pools)) {

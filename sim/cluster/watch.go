@@ -25,13 +25,13 @@ type Watcher interface{ Step(Step) }
 // from it.
 type watch struct {
 	to       Watcher
-	step     engine.StepModel // the engines' own
 	replicas []watched
 	forming  *watched // takes the next batch; nil outside of Form
 }
 
 // watched is the step or stretch that a replica is in.
 type watched struct {
+	step     engine.StepModel // the replica's own
 	busy     bool
 	startNs  int64
 	batch    engine.Batch
@@ -44,11 +44,24 @@ func newWatch(c Config) *watch {
 	if c.Watch == nil {
 		return nil
 	}
-	return &watch{to: c.Watch, step: c.Step, replicas: make([]watched, c.Replicas)}
+	return &watch{to: c.Watch, replicas: make([]watched, c.Replicas)}
 }
 
-// StepNs implements engine.StepModel for the engines.
-func (w *watch) StepNs(b engine.Batch) int64 {
+// over returns a replica's step model, watched.
+func (w *watch) over(replica int, step engine.StepModel) engine.StepModel {
+	w.replicas[replica] = watched{step: step}
+	return overlooked{w, step}
+}
+
+// overlooked is the step model of a replica whose steps are watched.
+type overlooked struct {
+	*watch
+	step engine.StepModel
+}
+
+// StepNs implements engine.StepModel.
+func (o overlooked) StepNs(b engine.Batch) int64 {
+	w := o.watch
 	if r := w.forming; r != nil {
 		w.forming = nil
 		r.busy, r.batch, r.chunks = true, b, r.chunks[:0]
@@ -56,7 +69,7 @@ func (w *watch) StepNs(b engine.Batch) int64 {
 			r.chunks = append(r.chunks, *b.Chunks...)
 		}
 	}
-	return w.step.StepNs(b)
+	return o.step.StepNs(b)
 }
 
 // form forms a replica's next step and notes it.
@@ -96,7 +109,7 @@ func (w *watch) end(replica int, rp engine.Replica, now int64) {
 	}
 	b := r.batch
 	for n := 1; s.StartNs < now; n++ {
-		s.EndNs = s.StartNs + w.step.StepNs(b)
+		s.EndNs = s.StartNs + r.step.StepNs(b)
 		if s.EndNs > now {
 			s.EndNs = now
 		}

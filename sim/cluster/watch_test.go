@@ -118,3 +118,60 @@ func TestWatch(t *testing.T) {
 		}
 	}
 }
+
+// follower is a watcher that counts steps and holds them to follow each other.
+type follower struct {
+	t     *testing.T
+	steps []int64
+	busy  []int64
+	last  []int64
+}
+
+func (w *follower) Step(s Step) {
+	if s.StartNs < w.last[s.Replica] || s.EndNs <= s.StartNs {
+		w.t.Fatalf("replica %d: step from %d to %d after one that ended at %d", s.Replica, s.StartNs, s.EndNs, w.last[s.Replica])
+	}
+	w.steps[s.Replica]++
+	w.busy[s.Replica] += s.EndNs - s.StartNs
+	w.last[s.Replica] = s.EndNs
+}
+
+// Of replicas that are slow, fail and come back, and of pools, a watcher is told
+// as many steps as they count, of the time that they take.
+func TestWatchOfUnequalReplicas(t *testing.T) {
+	for _, scheduler := range engine.Schedulers() {
+		w := random(t, rng.New(12, 1, "watch"), 400, false)
+		half := w.ArrivalUs[200] * 1000
+		c := config(3, 9000, nil)
+		c.Engine = engineParams(t, scheduler.Name)
+		c.Events = []Event{{Kind: Slow, Replica: 0, Factor: 3}, {Kind: Fail, Replica: 1, AtNs: half, BackNs: half + 1e8, Retry: true}}
+		seen := &follower{t, make([]int64, 3), make([]int64, 3), make([]int64, 3)}
+		c.Watch = seen
+		c.Pools = []Pool{{3, linear{}, 9000}}
+		r, err := new(Sim).Run(c, w, "least-requests", policy(t, "least-requests"), 1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, x := range r.Replicas {
+			steps, busy := x.Steps-seen.steps[i], x.BusyNs-seen.busy[i]
+			if i == 1 { // the steps that a failure cuts short are told of nowhere
+				if steps < 0 || busy < 0 || seen.last[1] < half {
+					t.Errorf("%s: the replica that fails counts %d steps, %d were told; the last ended at %d", scheduler.Name, x.Steps, seen.steps[i], seen.last[i])
+				}
+			} else if steps != 0 || busy != 0 {
+				t.Errorf("%s, replica %d: %d steps of %d ns, told %d of %d ns", scheduler.Name, i, x.Steps, x.BusyNs, seen.steps[i], seen.busy[i])
+			}
+		}
+		plain := c
+		plain.Watch = nil
+		again, err := new(Sim).Run(plain, w, "least-requests", policy(t, "least-requests"), 1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for id := range r.FinishNs {
+			if again.FinishNs[id] != r.FinishNs[id] {
+				t.Fatalf("%s: request %d ends at %d when watched, at %d when not", scheduler.Name, id, r.FinishNs[id], again.FinishNs[id])
+			}
+		}
+	}
+}
