@@ -7,7 +7,7 @@ var clairvoyantPolicy = Policy{
 	Summary:   "the replica on which the request would end first, by all that is so: no real router knows this much",
 	Formula:   "argmin prefill(tokens ahead) + miss_weight × prefill(own tokens not cached) + (output - 1) × step(decodes there and its own)",
 	Needs:     "caches, queues and outputs as they are, its own dispatches included",
-	Belief:    "live caches, and what is on its way",
+	Belief:    "live caches, and what is on its way; takes all replicas to be equally fast",
 	Staleness: "none",
 	Terms:     []string{"ahead_ns", "own_ns", "decode_ns"},
 	TieBreak:  "first index",

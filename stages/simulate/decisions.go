@@ -42,6 +42,7 @@ type decider struct {
 	cell  int32
 	share float64
 	step  engine.StepModel
+	slow  []float64 // by replica: how many times as long its steps take
 	names []string
 	rows  []Decision
 }
@@ -49,6 +50,15 @@ type decider struct {
 func (d *decider) reset(cell int32, c *Config, share float64) {
 	d.cell, d.share, d.step, d.names = cell, share, c.Cluster.Config.Step, c.Router.Policy.Terms
 	d.rows = d.rows[:0]
+	d.slow = grow(d.slow, c.Cluster.Params.Replicas)
+	for i := range d.slow {
+		d.slow[i] = 1
+	}
+	for _, e := range c.Cluster.Config.Events {
+		if e.Kind == cluster.Slow {
+			d.slow[e.Replica] *= e.Factor
+		}
+	}
 }
 
 // Wants implements cluster.Decider: the same requests in every cell.
@@ -80,7 +90,7 @@ func (d *decider) Decided(at *cluster.Decided) {
 	for _, i := range at.Up {
 		row := &d.rows[first+int(i)]
 		row.Up = true
-		e := float64(engine.Prefill(d.step, row.Prefill, 0)+engine.Prefill(d.step, int64(at.Prompt-row.Cached), int64(row.Cached))) / 1000
+		e := float64(engine.Prefill(d.step, row.Prefill, 0)+engine.Prefill(d.step, int64(at.Prompt-row.Cached), int64(row.Cached))) / 1000 * d.slow[i]
 		row.Estimate = &e
 		least = min(least, e)
 	}

@@ -99,6 +99,16 @@ func TestDecisions(t *testing.T) {
 	if regret < 10 || affinity < 10 {
 		t.Errorf("%d decisions with regret and %d by affinity: this shows little", regret, affinity)
 	}
+	lame := t.TempDir()
+	execute(t, mustPlan(t, "{requests: all}", "{requests: all, decisions: 1}", "    gpu: a6000\n", "    gpu: a6000\n    events: {lame: {event: slow, replica: 1, factor: 3}}\n"), Options{}, lame, 1)
+	slow, err := Decisions.Read(lame)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The first decision of all finds both replicas empty.
+	if a, b := *slow[0].Estimate, *slow[1].Estimate; math.Abs(b/a-3) > 1e-9 {
+		t.Errorf("on a replica that is slow by 3 the first token is estimated at %v us, on the other at %v", b, a)
+	}
 	some, err := Decisions.Read(part)
 	if err != nil {
 		t.Fatal(err)
