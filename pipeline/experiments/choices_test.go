@@ -7,7 +7,6 @@ import (
 
 	"switchyard/stages/aggregate"
 	"switchyard/stages/choose"
-	"switchyard/stages/experiment"
 	"switchyard/stages/run"
 	"switchyard/stages/table"
 )
@@ -15,14 +14,7 @@ import (
 // choices runs a built-in experiment of model selection as the program does.
 func choices(t *testing.T, name string, set ...string) (dir string, f found) {
 	t.Helper()
-	data, ok := Read(name)
-	if !ok {
-		t.Fatalf("no experiment %s", name)
-	}
-	e, err := experiment.Load("", data, experiment.Options{Set: set})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := load(t, name, set)
 	plan, err := choose.NewPlan(e)
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"switchyard/stages/aggregate"
-	"switchyard/stages/experiment"
 	"switchyard/stages/run"
 	"switchyard/stages/simulate"
 )
@@ -21,14 +20,7 @@ type failure struct {
 // failing runs an experiment as the program does.
 func failing(t *testing.T, name string, set ...string) failure {
 	t.Helper()
-	data, ok := Read(name)
-	if !ok {
-		t.Fatalf("no experiment %s", name)
-	}
-	e, err := experiment.Load("", data, experiment.Options{Set: set})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := load(t, name, set)
 	plan, err := simulate.NewPlan(e)
 	if err != nil {
 		t.Fatal(err)

@@ -18,8 +18,8 @@ type found struct {
 	means map[string]aggregate.Summary
 }
 
-// models runs a built-in experiment of the classic models as the program does.
-func models(t *testing.T, name string, set ...string) found {
+// load reads a built-in experiment with some values set.
+func load(t testing.TB, name string, set []string) *experiment.Experiment {
 	t.Helper()
 	data, ok := Read(name)
 	if !ok {
@@ -29,6 +29,13 @@ func models(t *testing.T, name string, set ...string) found {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return e
+}
+
+// models runs a built-in experiment of the classic models as the program does.
+func models(t *testing.T, name string, set ...string) found {
+	t.Helper()
+	e := load(t, name, set)
 	plan, err := queueing.NewPlan(e)
 	if err != nil {
 		t.Fatal(err)
